@@ -1,0 +1,325 @@
+//! What can be typed. Parsed here, given meaning in `commands`.
+
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use sememe::lexicon::Shared;
+use sememe::model::Shrinkage;
+use sememe::normalize::Step;
+use sememe::retrieve::Criterion;
+use sememe::vectors::{Format, ReadOptions};
+
+/// A request that makes no sense, in words for the person who made it.
+#[derive(Debug)]
+pub struct BadUsage(pub String);
+
+impl std::fmt::Display for BadUsage {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for BadUsage {}
+
+/// Align word vectors of several languages, or any vector spaces with known pairs, in one space of meanings.
+#[derive(Parser)]
+#[command(
+    name = "sememe",
+    version,
+    after_help = "\
+Examples:
+  sememe demo
+  sememe align en=en.vec fr=fr.vec --lexicon en-fr=dictionary.txt -o space
+  sememe translate space --from en --to fr house dog
+  sememe evaluate translation space --from en --to fr --gold test.txt
+
+Exit codes: 0 done, 1 failure while working, 2 wrong usage or bad input."
+)]
+pub struct Sememe {
+    #[command(flatten)]
+    pub global: Global,
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// Options of every command.
+#[derive(Args)]
+#[command(next_help_heading = "Options of every command")]
+pub struct Global {
+    /// Print one JSON object on standard output instead of tables
+    #[arg(long, global = true)]
+    pub json: bool,
+    /// How many threads to use; the results do not depend on it [default: all cores]
+    #[arg(long, global = true, value_name = "N")]
+    pub threads: Option<NonZeroUsize>,
+    /// Print results only: no progress, no warnings
+    #[arg(long, short, global = true, conflicts_with = "verbose")]
+    pub quiet: bool,
+    /// Print more: unknown words, what was skipped and why, times
+    #[arg(long, short, global = true)]
+    pub verbose: bool,
+    /// Seed of whatever is random; nothing in the commands of this version is
+    #[arg(long, global = true, default_value_t = 0, value_name = "N")]
+    pub seed: u64,
+}
+
+#[derive(Subcommand)]
+pub enum Command {
+    /// Align, evaluate and translate the vectors that come with the program
+    Demo(Demo),
+    /// Fit a model to vectors and a dictionary, and write the aligned space
+    Align(Align),
+    /// Translate words from one view of a space to another
+    Translate(Translate),
+    /// Apply a fitted model to other vectors of one of its views
+    Project(Project),
+    /// Measure how good a space is
+    #[command(subcommand)]
+    Evaluate(Evaluate),
+    /// Convert word vectors from any format to any other
+    Convert(Convert),
+    /// Say what is in a file of vectors or in a space
+    Inspect(Inspect),
+}
+
+#[derive(Args)]
+#[command(after_help = "Example:\n  sememe demo --keep demo-space")]
+pub struct Demo {
+    /// Keep the aligned space in this folder, to try the other commands on
+    #[arg(long, value_name = "SPACE")]
+    pub keep: Option<PathBuf>,
+}
+
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  sememe align en=en.vec fr=fr.vec.gz --lexicon en-fr=dictionary.txt -o space
+  sememe align old=old.npy new=new.npy --identical --normalize unit,center,unit -o space
+  sememe align en=en.bin fr=fr.bin --lexicon tuples.tsv --max-words 200000 --lower -o space")]
+pub struct Align {
+    /// The views: NAME=FILE, of which NAME is any string
+    #[arg(required = true, value_name = "NAME=FILE")]
+    pub views: Vec<Named>,
+    /// A dictionary: A-B=FILE for pairs between two views, or a FILE of tuples with a header of view names
+    #[arg(long, short, value_name = "A-B=FILE")]
+    pub lexicon: Vec<String>,
+    /// Take strings that the views share as a dictionary
+    #[arg(long, value_name = "WHICH", num_args = 0..=1, require_equals = true, default_missing_value = "strings")]
+    pub identical: Option<Identical>,
+    /// Folder to write the space to
+    #[arg(long, short, value_name = "SPACE")]
+    pub output: PathBuf,
+    /// How to fit
+    #[arg(long, default_value = "ibfa", value_name = "METHOD")]
+    pub method: MethodName,
+    /// Length of the hidden vector [default: the smallest dimension of a view]
+    #[arg(long, value_name = "K")]
+    pub latent: Option<usize>,
+    /// Shrink covariances: auto, none, or a number from 0 to 1
+    #[arg(long, default_value = "auto", value_name = "HOW")]
+    pub shrinkage: Shrinkage,
+    /// Prepare vectors by these steps, in order: unit, center, standardize; or none
+    #[arg(long, default_value = "unit", value_name = "STEPS")]
+    pub normalize: Steps,
+    /// Lower-case all words; of words that become equal the first is kept
+    #[arg(long)]
+    pub lower: bool,
+    /// Word list of a view's array (default: beside it)
+    #[arg(long, value_name = "NAME=FILE")]
+    pub words: Vec<Named>,
+    #[command(flatten)]
+    pub reading: Reading,
+}
+
+#[derive(Args)]
+#[command(after_help = "Example:\n  sememe translate space --from en --to fr -k 3 house dog")]
+pub struct Translate {
+    /// The space
+    pub space: PathBuf,
+    /// View of the given words
+    #[arg(long, value_name = "VIEW")]
+    pub from: String,
+    /// View to translate to
+    #[arg(long, value_name = "VIEW")]
+    pub to: String,
+    /// How candidates are ranked
+    #[arg(long, default_value = "nn", value_name = "CRITERION")]
+    pub criterion: Criterion,
+    /// How many candidates per word
+    #[arg(long, short = 'k', default_value = "5", value_name = "K")]
+    pub candidates: NonZeroUsize,
+    /// The words
+    #[arg(required = true, value_name = "WORD")]
+    pub words: Vec<String>,
+}
+
+#[derive(Args)]
+#[command(after_help = "Example:\n  sememe project space fr=more.vec -o aligned.vec")]
+pub struct Project {
+    /// The space
+    pub space: PathBuf,
+    /// The vectors, and the view that they belong to
+    #[arg(value_name = "VIEW=FILE")]
+    pub vectors: Named,
+    /// File to write; its name says the format
+    #[arg(long, short, value_name = "FILE")]
+    pub output: PathBuf,
+    /// Word list of an array (default: beside it)
+    #[arg(long, value_name = "FILE")]
+    pub words: Option<PathBuf>,
+    #[command(flatten)]
+    pub reading: Reading,
+}
+
+#[derive(Subcommand)]
+pub enum Evaluate {
+    /// Precision of word translation against a gold dictionary
+    Translation(EvaluateTranslation),
+}
+
+#[derive(Args)]
+#[command(after_help = "Example:\n  sememe evaluate translation space --from en --to fr --gold en-fr.test.txt")]
+pub struct EvaluateTranslation {
+    /// The space
+    pub space: PathBuf,
+    /// View to translate from
+    #[arg(long, value_name = "VIEW")]
+    pub from: String,
+    /// View to translate to
+    #[arg(long, value_name = "VIEW")]
+    pub to: String,
+    /// Dictionary of right answers, source words first
+    #[arg(long, value_name = "FILE")]
+    pub gold: PathBuf,
+    /// How candidates are ranked
+    #[arg(long, default_value = "nn", value_name = "CRITERION")]
+    pub criterion: Criterion,
+}
+
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  sememe convert en.vec.gz en.safetensors
+  sememe convert cc.fr.300.bin rare.vec --only rare-words.txt     (fastText composes unknown words)")]
+pub struct Convert {
+    /// File to read, of any format
+    pub input: PathBuf,
+    /// File to write; its name says the format: .vec, .txt (no header), .bin (word2vec), .npy, .safetensors
+    pub output: PathBuf,
+    /// Write this format, whatever the name says
+    #[arg(long, value_name = "FORMAT", value_parser = parse_format)]
+    pub to: Option<Format>,
+    /// Write only the words of this list (one a line), in its order
+    #[arg(long, value_name = "FILE")]
+    pub only: Option<PathBuf>,
+    /// Lower-case all words; of words that become equal the first is kept
+    #[arg(long)]
+    pub lower: bool,
+    /// Word list of an array (default: beside it)
+    #[arg(long, value_name = "FILE")]
+    pub words: Option<PathBuf>,
+    #[command(flatten)]
+    pub reading: Reading,
+}
+
+#[derive(Args)]
+#[command(after_help = "Examples:\n  sememe inspect en.vec\n  sememe inspect space")]
+pub struct Inspect {
+    /// A file of vectors, or a space
+    pub what: PathBuf,
+    /// Word list of an array (default: beside it)
+    #[arg(long, value_name = "FILE")]
+    pub words: Option<PathBuf>,
+    #[command(flatten)]
+    pub reading: Reading,
+}
+
+/// How to read vectors.
+#[derive(Args)]
+pub struct Reading {
+    /// Read only the first N words of each file
+    #[arg(long, value_name = "N")]
+    pub max_words: Option<NonZeroUsize>,
+    /// Format of the vectors: text, glove, word2vec, fasttext, npy or safetensors [default: by content]
+    #[arg(long, value_name = "FORMAT", value_parser = parse_format)]
+    pub format: Option<Format>,
+    /// Anything skipped in a file is an error
+    #[arg(long)]
+    pub strict: bool,
+}
+
+impl Reading {
+    pub fn options(&self, words: Option<PathBuf>) -> ReadOptions {
+        ReadOptions {
+            max_words: self.max_words.map(NonZeroUsize::get),
+            format: self.format,
+            words,
+            strict: self.strict,
+            ..ReadOptions::default()
+        }
+    }
+}
+
+/// `NAME=FILE`.
+#[derive(Clone)]
+pub struct Named {
+    pub name: String,
+    pub path: PathBuf,
+}
+
+impl FromStr for Named {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.split_once('=') {
+            Some((name, path)) if !name.is_empty() && !path.is_empty() => {
+                Ok(Named { name: name.to_owned(), path: path.into() })
+            }
+            _ => Err("give a name and a file, such as en=en.vec".to_owned()),
+        }
+    }
+}
+
+/// Steps of preparation, separated by commas.
+#[derive(Clone)]
+pub struct Steps(pub Vec<Step>);
+
+impl FromStr for Steps {
+    type Err = sememe::Error;
+
+    fn from_str(text: &str) -> Result<Self, sememe::Error> {
+        match text {
+            "none" | "" => Ok(Steps(Vec::new())),
+            steps => steps.split(',').map(|step| step.trim().parse()).collect::<Result<_, _>>().map(Steps),
+        }
+    }
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+pub enum Identical {
+    /// Every shared string
+    Strings,
+    /// Shared numbers only
+    Numerals,
+}
+
+impl From<Identical> for Shared {
+    fn from(which: Identical) -> Self {
+        match which {
+            Identical::Strings => Shared::Strings,
+            Identical::Numerals => Shared::Numerals,
+        }
+    }
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+pub enum MethodName {
+    /// Inter-battery factor analysis (two views)
+    Ibfa,
+}
+
+fn parse_format(name: &str) -> Result<Format, sememe::Error> {
+    name.parse()
+}

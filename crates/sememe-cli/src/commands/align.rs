@@ -1,0 +1,203 @@
+//! `sememe align`: vectors and dictionaries in, a space out.
+
+use std::path::Path;
+
+use anyhow::Context;
+use sememe::align::{self, Aligned};
+use sememe::lexicon::{self, Matched, Tuples};
+use sememe::model::{Casing, ibfa};
+use sememe::space::Space;
+use sememe::vectors::{Embeddings, Vocabulary};
+use serde_json::{Value, json};
+
+use super::{describe_read, read_vectors};
+use crate::arguments::{Align, BadUsage, Global, MethodName};
+use crate::output::{self, count};
+
+pub fn run(arguments: &Align, global: &Global) -> anyhow::Result<()> {
+    Space::check_writable(&arguments.output)?;
+    let names: Vec<&str> = arguments.views.iter().map(|view| view.name.as_str()).collect();
+    let dictionaries =
+        arguments.lexicon.iter().map(|text| Dictionary::parse(text, &names)).collect::<anyhow::Result<Vec<_>>>()?;
+    if dictionaries.is_empty() && arguments.identical.is_none() {
+        return Err(BadUsage("which words mean the same? give --lexicon A-B=FILE, or --identical".to_owned()).into());
+    }
+    if let Some(unknown) = arguments.words.iter().find(|words| !names.contains(&words.name.as_str())) {
+        return Err(BadUsage(format!("--words names the view {:?}, which is not given", unknown.name)).into());
+    }
+
+    let casing = if arguments.lower { Casing::Lower } else { Casing::Kept };
+    let mut views = Vec::new();
+    let mut reports = Vec::new();
+    for view in &arguments.views {
+        let words = arguments.words.iter().find(|words| words.name == view.name).map(|words| words.path.clone());
+        let read = read_vectors(&view.path, words, &arguments.reading, global)
+            .with_context(|| format!("view {:?}", view.name))?;
+        reports.push(describe_read(&read));
+        views.push((view.name.clone(), casing.of_embeddings(read.embeddings)));
+    }
+    let (tuples, matches) = gather_tuples(arguments, &dictionaries, &views, casing, global)?;
+
+    let MethodName::Ibfa = arguments.method;
+    let options = align::Options {
+        casing,
+        normalize: arguments.normalize.0.clone(),
+        fit: ibfa::Options { latent: arguments.latent, shrinkage: arguments.shrinkage },
+    };
+    let aligned = align::align(views, &tuples, &options)?;
+    for warning in &aligned.warnings {
+        output::warn(global, warning);
+    }
+    Space::write(&arguments.output, &aligned.alignment, &aligned.latent)?;
+
+    let mut json = describe(&aligned);
+    json["space"] = json!(arguments.output.display().to_string());
+    json["lexicons"] = json!(matches);
+    for (view, report) in json["views"].as_array_mut().into_iter().flatten().zip(reports) {
+        view["read"] = report;
+    }
+    output::result(global, json, || format!("{}\nwrote {}", summary(&aligned), arguments.output.display()))
+}
+
+/// What was fitted, for machines.
+fn describe(aligned: &Aligned) -> Value {
+    let model = &aligned.alignment.model;
+    let views: Vec<Value> = (model.views.iter().zip(&aligned.latent).zip(&model.shrinkage))
+        .map(|((view, latent), shrinkage)| {
+            json!({ "name": view.name, "words": latent.len(), "dimension": view.dim(), "shrinkage": shrinkage })
+        })
+        .collect();
+    json!({
+        "method": model.method,
+        "latent": model.latent(),
+        "pairs": model.tuples,
+        "log_likelihood": model.log_likelihood,
+        "log_likelihood_per_pair": model.log_likelihood / model.tuples,
+        "views": views,
+        "warnings": aligned.warnings.iter().map(ToString::to_string).collect::<Vec<_>>(),
+    })
+}
+
+/// What was fitted, for people.
+pub fn summary(aligned: &Aligned) -> String {
+    let model = &aligned.alignment.model;
+    let rows = (model.views.iter().zip(&aligned.latent).zip(&model.shrinkage))
+        .map(|((view, latent), shrinkage)| {
+            vec![view.name.clone(), count(latent.len()), view.dim().to_string(), format!("{shrinkage:.4}")]
+        })
+        .collect();
+    let table = output::table(&["view", "words", "dimension", "shrinkage"], rows, true);
+    let strong = model.rho.iter().filter(|&&rho| rho > 0.5).count();
+    format!(
+        "{table}\n{} on {} pairs: {} latent dimensions, {strong} with a correlation over 0.5 (largest {:.3}); \
+         log-likelihood {:.3} nats a pair\n",
+        model.method.to_string().to_uppercase(),
+        count(model.tuples as usize),
+        model.latent(),
+        model.rho[0],
+        model.log_likelihood / model.tuples,
+    )
+}
+
+/// A dictionary file and the views it is for; tuples say it in their header.
+struct Dictionary<'a> {
+    path: &'a Path,
+    pair: Option<(&'a str, &'a str)>,
+}
+
+impl<'a> Dictionary<'a> {
+    /// `A-B=FILE` or `FILE`. View names may themselves contain `-`, so every split is tried.
+    fn parse(text: &'a str, views: &[&str]) -> anyhow::Result<Self> {
+        let Some((pair, path)) = text.split_once('=') else {
+            return Ok(Dictionary { path: Path::new(text), pair: None });
+        };
+        let splits: Vec<(&str, &str)> = pair
+            .match_indices('-')
+            .map(|(at, _)| (&pair[..at], &pair[at + 1..]))
+            .filter(|(from, to)| views.contains(from) && views.contains(to))
+            .collect();
+        match splits[..] {
+            [(from, to)] if from != to => Ok(Dictionary { path: Path::new(path), pair: Some((from, to)) }),
+            [] if Path::new(text).exists() => Ok(Dictionary { path: Path::new(text), pair: None }),
+            [] => {
+                Err(BadUsage(format!("--lexicon {text}: {pair:?} does not name two of the views {}", views.join(", ")))
+                    .into())
+            }
+            _ => {
+                Err(BadUsage(format!("--lexicon {text}: {pair:?} can be read in several ways; rename the views"))
+                    .into())
+            }
+        }
+    }
+
+    fn read(&self) -> sememe::Result<lexicon::Read> {
+        match self.pair {
+            Some((from, to)) => lexicon::read_pairs(self.path, from, to),
+            None => lexicon::read_tuples(self.path),
+        }
+    }
+}
+
+fn gather_tuples(
+    arguments: &Align,
+    dictionaries: &[Dictionary],
+    views: &[(String, Embeddings)],
+    casing: Casing,
+    global: &Global,
+) -> anyhow::Result<(Tuples, Vec<Value>)> {
+    let vocabularies: Vec<(&str, &Vocabulary)> =
+        views.iter().map(|(name, embeddings)| (name.as_str(), embeddings.vocabulary())).collect();
+    let mut tuples = match arguments.identical {
+        Some(which) => lexicon::identical(
+            &vocabularies.iter().map(|(_, vocabulary)| *vocabulary).collect::<Vec<_>>(),
+            which.into(),
+        ),
+        None => Tuples::new(views.len()),
+    };
+    let mut reports = Vec::new();
+    if arguments.identical.is_some() {
+        output::note(global, format_args!("identical strings: {} pairs", count(tuples.len())));
+        reports.push(json!({ "identical": tuples.len() }));
+    }
+    for dictionary in dictionaries {
+        let read = dictionary.read()?;
+        let name = dictionary.path.display().to_string();
+        if read.skipped.total() > 0 {
+            output::warn(global, format_args!("{name}: skipped {}", read.skipped));
+        }
+        let lexicon = casing.of_lexicon(read.lexicon);
+        let matched = tuples.add_lexicon(&lexicon, &vocabularies).with_context(|| name.clone())?;
+        report_matches(&name, &lexicon, &matched, global);
+        let unknown: serde_json::Map<String, Value> = lexicon
+            .views()
+            .iter()
+            .zip(&matched.unknown)
+            .map(|(view, words)| (view.clone(), json!(words.len())))
+            .collect();
+        reports.push(json!({
+            "file": name,
+            "entries": lexicon.entries().len(),
+            "matched": matched.entries,
+            "duplicates": lexicon.duplicates(),
+            "unknown_words": unknown,
+            "skipped": read.skipped,
+        }));
+    }
+    Ok((tuples, reports))
+}
+
+fn report_matches(name: &str, lexicon: &lexicon::Lexicon, matched: &Matched, global: &Global) {
+    let sides: Vec<String> = lexicon
+        .views()
+        .iter()
+        .zip(&matched.unknown)
+        .map(|(view, words)| format!("{} unknown in {view}", count(words.len())))
+        .collect();
+    let (found, all) = (count(matched.entries), count(lexicon.entries().len()));
+    output::note(global, format_args!("{name}: {found} of {all} entries found ({})", sides.join(", ")));
+    for (view, words) in lexicon.views().iter().zip(&matched.unknown) {
+        if !words.is_empty() {
+            output::detail(global, || format!("  not in {view}: {}", words.join(", ")));
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! `sememe convert`: any format to any format.
+
+use anyhow::Context;
+use sememe::vectors::{self, Format};
+use serde_json::json;
+
+use super::{describe_read, read_vectors};
+use crate::arguments::{BadUsage, Convert, Global};
+use crate::output::{self, count};
+
+pub fn run(arguments: &Convert, global: &Global) -> anyhow::Result<()> {
+    let format = arguments.to.map_or_else(|| Format::of_name(&arguments.output), Ok)?;
+    let read = read_vectors(&arguments.input, arguments.words.clone(), &arguments.reading, global)?;
+    let report = describe_read(&read);
+    let mut embeddings = read.embeddings;
+    if arguments.lower {
+        embeddings = embeddings.lowercased();
+    }
+    if let Some(list) = &arguments.only {
+        let text = std::fs::read_to_string(list).with_context(|| format!("cannot read {}", list.display()))?;
+        let (selected, missing) = embeddings.select(text.lines().filter(|word| !word.is_empty()));
+        if !missing.is_empty() {
+            output::warn(global, format_args!("no vector for {} of the words asked for", count(missing.len())));
+            output::detail(global, || format!("  {}", missing.join(", ")));
+        }
+        if selected.is_empty() {
+            return Err(BadUsage(format!("none of the words of {} has a vector", list.display())).into());
+        }
+        embeddings = selected;
+    }
+    vectors::write(&embeddings, &arguments.output, format)?;
+
+    let files = vectors::files_written(&arguments.output, format);
+    let json = json!({ "read": report, "format": format, "words": embeddings.len(), "dimension": embeddings.dim(), "files": files });
+    output::result(global, json, || {
+        let names: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
+        format!("wrote {} words x {} to {}", count(embeddings.len()), embeddings.dim(), names.join(" and "))
+    })
+}

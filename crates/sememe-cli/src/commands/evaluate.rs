@@ -1,0 +1,42 @@
+//! `sememe evaluate`: how good a space is.
+
+use sememe::evaluate;
+use sememe::lexicon;
+use sememe::model::Casing;
+use sememe::space::Space;
+
+use crate::arguments::{EvaluateTranslation, Global};
+use crate::output::{self, count};
+
+pub fn translation(arguments: &EvaluateTranslation, global: &Global) -> anyhow::Result<()> {
+    let space = Space::open(&arguments.space)?;
+    let (source, target) = (space.view(&arguments.from)?, space.view(&arguments.to)?);
+    let read = lexicon::read_pairs(&arguments.gold, &arguments.from, &arguments.to)?;
+    if read.skipped.total() > 0 {
+        output::warn(global, format_args!("{}: skipped {}", arguments.gold.display(), read.skipped));
+    }
+    let casing = space.alignment().casing;
+    let gold = casing.of_lexicon(read.lexicon);
+    let result = evaluate::translation(&source, &target, &gold, arguments.criterion)?;
+
+    let mut json = serde_json::to_value(&result)?;
+    json["from"] = arguments.from.clone().into();
+    json["to"] = arguments.to.clone().into();
+    json["casing"] = serde_json::to_value(casing)?;
+    json["coverage"] = (100.0 * result.queries as f64 / result.gold_words as f64).into();
+    output::result(global, json, || {
+        let header: Vec<String> = result.precision.keys().map(|rank| format!("P@{rank}")).collect();
+        let header: Vec<&str> = std::iter::once("").chain(header.iter().map(String::as_str)).collect();
+        let name = format!("{} → {}, {}", arguments.from, arguments.to, arguments.criterion);
+        let row = std::iter::once(name).chain(result.precision.values().map(|p| format!("{p:.2}"))).collect();
+        let case = if casing == Casing::Lower { "lower-cased" } else { "case kept" };
+        format!(
+            "{}\n{} of {} gold words were translated ({} have no vector, {} no translation with a vector), {case}",
+            output::table(&header, vec![row], true),
+            count(result.queries),
+            count(result.gold_words),
+            count(result.unknown_words),
+            count(result.without_known_translation),
+        )
+    })
+}

@@ -1,0 +1,45 @@
+//! One file per command.
+
+pub mod align;
+pub mod convert;
+pub mod demo;
+pub mod evaluate;
+pub mod inspect;
+pub mod project;
+pub mod translate;
+
+use std::path::{Path, PathBuf};
+
+use sememe::vectors::{self, Read};
+use serde_json::{Value, json};
+
+use crate::arguments::{Global, Reading};
+use crate::output;
+use crate::progress::Bar;
+
+/// Reads vectors with a progress bar, and says what was skipped.
+fn read_vectors(path: &Path, words: Option<PathBuf>, reading: &Reading, global: &Global) -> anyhow::Result<Read> {
+    let bar = Bar::new(global, &format!("reading {}", path.file_name().unwrap_or_default().display()));
+    let mut options = reading.options(words);
+    options.progress = bar.clone();
+    let read = vectors::read(path, &options);
+    bar.finish();
+    let read = read?;
+    for warning in &read.warnings {
+        output::warn(global, format_args!("{}: {warning}", path.display()));
+    }
+    if read.skipped.total() > 0 {
+        output::warn(global, format_args!("{}: skipped {}", path.display(), read.skipped));
+    }
+    Ok(read)
+}
+
+fn describe_read(read: &Read) -> Value {
+    json!({
+        "format": read.format,
+        "words": read.embeddings.len(),
+        "dimension": read.embeddings.dim(),
+        "skipped": read.skipped,
+        "warnings": read.warnings.iter().map(ToString::to_string).collect::<Vec<_>>(),
+    })
+}

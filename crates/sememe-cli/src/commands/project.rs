@@ -1,0 +1,32 @@
+//! `sememe project`: a fitted model applied to other vectors.
+
+use sememe::space::Space;
+use sememe::vectors::{self, Format};
+use serde_json::json;
+
+use super::{describe_read, read_vectors};
+use crate::arguments::{Global, Project};
+use crate::output::{self, count};
+
+pub fn run(arguments: &Project, global: &Global) -> anyhow::Result<()> {
+    let format = Format::of_name(&arguments.output)?;
+    let space = Space::open(&arguments.space)?;
+    let view = space.alignment().model.view_index(&arguments.vectors.name)?;
+    let read = read_vectors(&arguments.vectors.path, arguments.words.clone(), &arguments.reading, global)?;
+    let report = describe_read(&read);
+    let projected = space.alignment().project(view, read.embeddings)?;
+    vectors::write(&projected, &arguments.output, format)?;
+
+    let files = vectors::files_written(&arguments.output, format);
+    let json = json!({
+        "view": arguments.vectors.name,
+        "words": projected.len(),
+        "latent": projected.dim(),
+        "read": report,
+        "files": files,
+    });
+    output::result(global, json, || {
+        let names: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
+        format!("wrote {} words x {} to {}", count(projected.len()), projected.dim(), names.join(" and "))
+    })
+}

@@ -1,0 +1,45 @@
+//! `sememe translate`: words of one view, their nearest words of another.
+
+use sememe::retrieve::nearest;
+use sememe::space::Space;
+use serde_json::{Value, json};
+
+use crate::arguments::{BadUsage, Global, Translate};
+use crate::output;
+
+pub fn run(arguments: &Translate, global: &Global) -> anyhow::Result<()> {
+    let space = Space::open(&arguments.space)?;
+    let (source, target) = (space.view(&arguments.from)?, space.view(&arguments.to)?);
+    let casing = space.alignment().casing;
+    let place = |word: &String| source.vocabulary().get(&casing.of_word(word));
+    let (known, unknown): (Vec<&String>, Vec<&String>) = arguments.words.iter().partition(|word| place(word).is_some());
+    for word in &unknown {
+        output::warn(global, format_args!("{word:?} is not in the vocabulary of {}", arguments.from));
+    }
+    if known.is_empty() {
+        let problem = format!("none of the words is in the vocabulary of {}", arguments.from);
+        return Err(BadUsage(problem).into());
+    }
+    let rows: Vec<usize> = known.iter().filter_map(|word| place(word)).collect();
+    let hits =
+        nearest(&source.matrix().select(&rows), target.matrix(), arguments.candidates.get(), arguments.criterion)?;
+
+    let mut translations = Vec::new();
+    let mut table = Vec::new();
+    for (word, hits) in known.iter().zip(&hits) {
+        let candidates: Vec<Value> =
+            hits.iter().map(|hit| json!({ "word": target.word(hit.index), "score": hit.score })).collect();
+        translations.push(json!({ "word": word, "candidates": candidates }));
+        let shown: Vec<String> =
+            hits.iter().map(|hit| format!("{} {:.2}", target.word(hit.index), hit.score)).collect();
+        table.push(vec![(*word).clone(), shown.join("   ")]);
+    }
+    let json = json!({
+        "from": arguments.from,
+        "to": arguments.to,
+        "criterion": arguments.criterion,
+        "translations": translations,
+        "unknown": unknown,
+    });
+    output::result(global, json, || output::table(&[&arguments.from, &arguments.to], table, false))
+}

@@ -1,0 +1,140 @@
+//! One error type: every variant says what went wrong, where, and what to do about it.
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::vectors::Skipped;
+
+/// A `Result` whose error is [`Error`].
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// Everything that can go wrong in this library.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A file could not be opened or read.
+    #[error("cannot read {}: {source}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What the operating system said.
+        source: io::Error,
+    },
+    /// A file could not be written; nothing is left at its final name.
+    #[error("cannot write {}: {source}", path.display())]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// What the operating system said.
+        source: io::Error,
+    },
+    /// A file is not what it should be.
+    #[error("{}{at}: {problem}", path.display())]
+    Malformed {
+        /// The file.
+        path: PathBuf,
+        /// Where in the file.
+        at: Place,
+        /// What is wrong there and what can be done.
+        problem: String,
+    },
+    /// More lines or entries of a file had to be skipped than is tolerable.
+    #[error("{}: too many unusable entries ({bad} of {seen}; at most {tolerated} can be skipped): {skipped}", path.display())]
+    TooManySkipped {
+        /// The file.
+        path: PathBuf,
+        /// Unusable entries met.
+        bad: u64,
+        /// All entries met.
+        seen: u64,
+        /// "1 %", or "none" under strict reading.
+        tolerated: &'static str,
+        /// Which ones and why.
+        skipped: Skipped,
+    },
+    /// A parameter is outside its range.
+    #[error("{name} is {given}: {expected}")]
+    Argument {
+        /// The parameter.
+        name: &'static str,
+        /// What was given.
+        given: String,
+        /// What it must be.
+        expected: String,
+    },
+    /// A view was named that does not exist.
+    #[error("there is no view named {name:?}; there {}", list(known))]
+    UnknownView {
+        /// The name asked for.
+        name: String,
+        /// The names there are.
+        known: Vec<String>,
+    },
+    /// The data do not determine the model that was asked for.
+    #[error("not enough data: {0}")]
+    NotEnoughData(String),
+    /// A matrix computation failed its residual check.
+    #[error("{what} failed: {detail}")]
+    Numerical {
+        /// The computation.
+        what: String,
+        /// How it failed.
+        detail: String,
+    },
+}
+
+impl Error {
+    /// True when the input or the request is at fault, false when the work itself failed.
+    pub fn is_bad_input(&self) -> bool {
+        !matches!(self, Error::Write { .. } | Error::Numerical { .. })
+    }
+
+    pub(crate) fn read(path: &Path, source: io::Error) -> Self {
+        Error::Read { path: path.to_owned(), source }
+    }
+
+    pub(crate) fn write(path: &Path, source: io::Error) -> Self {
+        Error::Write { path: path.to_owned(), source }
+    }
+
+    pub(crate) fn malformed(path: &Path, at: Place, problem: impl Into<String>) -> Self {
+        Error::Malformed { path: path.to_owned(), at, problem: problem.into() }
+    }
+
+    pub(crate) fn argument(name: &'static str, given: impl fmt::Display, expected: impl Into<String>) -> Self {
+        Error::Argument { name, given: given.to_string(), expected: expected.into() }
+    }
+}
+
+/// Where in a file something was found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// The file as a whole.
+    Whole,
+    /// A line, counted from 1.
+    Line(u64),
+    /// An entry of a binary file or an array, counted from 1.
+    Entry(u64),
+    /// A byte offset, counted from 0.
+    Byte(u64),
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Place::Whole => Ok(()),
+            Place::Line(n) => write!(f, ", line {n}"),
+            Place::Entry(n) => write!(f, ", entry {n}"),
+            Place::Byte(n) => write!(f, ", byte {n}"),
+        }
+    }
+}
+
+fn list(names: &[String]) -> String {
+    match names {
+        [] => "are none".to_owned(),
+        [one] => format!("is only {one:?}"),
+        many => format!("are {}", many.iter().map(|name| format!("{name:?}")).collect::<Vec<_>>().join(", ")),
+    }
+}

@@ -1,0 +1,352 @@
+//! Files in: mapped or decompressed. Files out: written beside their final name and renamed into place.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Read, Write};
+use std::ops::Deref;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use memmap2::Mmap;
+
+use crate::error::{Error, Place, Result};
+
+/// Immutable bytes that are cheap to clone: a mapped file or memory of our own.
+#[derive(Clone)]
+pub enum Bytes {
+    /// A memory-mapped file.
+    Mapped(Arc<Mmap>),
+    /// Bytes read or decompressed into memory.
+    Owned(Arc<Vec<u8>>),
+}
+
+impl Deref for Bytes {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        match self {
+            Bytes::Mapped(map) => map,
+            Bytes::Owned(bytes) => bytes,
+        }
+    }
+}
+
+impl From<Vec<u8>> for Bytes {
+    fn from(bytes: Vec<u8>) -> Self {
+        Bytes::Owned(Arc::new(bytes))
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Compression {
+    Gzip,
+    Xz,
+    Zstd,
+}
+
+impl Compression {
+    fn of(head: &[u8]) -> Option<Self> {
+        match head {
+            [0x1f, 0x8b, ..] => Some(Compression::Gzip),
+            [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => Some(Compression::Xz),
+            [0x28, 0xb5, 0x2f, 0xfd, ..] => Some(Compression::Zstd),
+            _ => None,
+        }
+    }
+}
+
+/// A file to read from, plain or compressed, not yet interpreted.
+pub struct Input {
+    path: PathBuf,
+    raw: Bytes,
+    compression: Option<Compression>,
+}
+
+impl Input {
+    /// Opens a file; directories and empty files are errors.
+    ///
+    /// A plain file is memory-mapped, so it must not be truncated by someone else while it is in use.
+    /// What cannot be mapped (a pipe) is read into memory.
+    pub fn open(path: &Path) -> Result<Self> {
+        let file = File::open(path).map_err(|e| Error::read(path, e))?;
+        let about = file.metadata().map_err(|e| Error::read(path, e))?;
+        if about.is_dir() {
+            return Err(Error::malformed(path, Place::Whole, "is a directory; name a file inside it"));
+        }
+        let raw = if about.is_file() && about.len() > 0 {
+            // SAFETY: the map is only read; that nobody truncates the file meanwhile is the documented contract.
+            Bytes::Mapped(Arc::new(unsafe { Mmap::map(&file) }.map_err(|e| Error::read(path, e))?))
+        } else {
+            let mut bytes = Vec::new();
+            (&file).read_to_end(&mut bytes).map_err(|e| Error::read(path, e))?;
+            bytes.into()
+        };
+        Self::new(path, raw)
+    }
+
+    /// Bytes in memory under a name for messages; what the readers see is the same as for a file.
+    pub fn from_bytes(name: impl Into<PathBuf>, bytes: Vec<u8>) -> Result<Self> {
+        Self::new(&name.into(), bytes.into())
+    }
+
+    fn new(path: &Path, raw: Bytes) -> Result<Self> {
+        if raw.is_empty() {
+            return Err(Error::malformed(path, Place::Whole, "is empty"));
+        }
+        let compression = Compression::of(&raw);
+        Ok(Input { path: path.to_owned(), raw, compression })
+    }
+
+    /// The name of the file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Size on disk, before any decompression.
+    pub fn stored_len(&self) -> u64 {
+        self.raw.len() as u64
+    }
+
+    pub(crate) fn is_compressed(&self) -> bool {
+        self.compression.is_some()
+    }
+
+    /// The first bytes of the (decompressed) content, at most `len` of them.
+    pub(crate) fn head(&self, len: usize) -> Result<Vec<u8>> {
+        let mut head = Vec::new();
+        self.reader()?.take(len as u64).read_to_end(&mut head).map_err(|e| self.decompression_error(e))?;
+        Ok(head)
+    }
+
+    /// The whole (decompressed) content; a plain file is not copied.
+    pub(crate) fn bytes(&self) -> Result<Bytes> {
+        if self.compression.is_none() {
+            return Ok(self.raw.clone());
+        }
+        let mut bytes = Vec::new();
+        self.reader()?.read_to_end(&mut bytes).map_err(|e| self.decompression_error(e))?;
+        Ok(bytes.into())
+    }
+
+    /// The whole content as UTF-8 text without its byte order mark.
+    pub(crate) fn text(&self) -> Result<Bytes> {
+        let bytes = self.bytes()?;
+        Ok(match bytes.strip_prefix(BYTE_ORDER_MARK) {
+            Some(rest) => rest.to_vec().into(),
+            None => bytes,
+        })
+    }
+
+    /// Hands out the (decompressed) content in blocks of whole lines.
+    pub(crate) fn blocks(&self) -> Result<Blocks<'_>> {
+        Ok(match self.compression {
+            None => Blocks::Mapped { rest: &self.raw },
+            Some(_) => Blocks::Streamed { input: self, reader: self.reader()?, buffer: Vec::new(), carried: 0 },
+        })
+    }
+
+    fn reader(&self) -> Result<Box<dyn Read + '_>> {
+        let raw: &[u8] = &self.raw;
+        Ok(match self.compression {
+            None => Box::new(raw),
+            Some(Compression::Gzip) => Box::new(flate2::bufread::MultiGzDecoder::new(raw)),
+            Some(Compression::Xz) => Box::new(liblzma::bufread::XzDecoder::new_multi_decoder(raw)),
+            Some(Compression::Zstd) => {
+                Box::new(zstd::Decoder::with_buffer(raw).map_err(|e| self.decompression_error(e))?)
+            }
+        })
+    }
+
+    fn decompression_error(&self, error: io::Error) -> Error {
+        let problem = format!("cannot be decompressed ({error}); the file may be cut off: fetch it again");
+        Error::malformed(&self.path, Place::Whole, problem)
+    }
+}
+
+pub(crate) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// How much text is handed out at a time: enough to keep all threads busy, little beside the matrix it becomes.
+const BLOCK: usize = 8 << 20;
+/// A line longer than this is no line of word vectors.
+const LONGEST_LINE: usize = 64 << 20;
+
+/// Blocks of whole lines; see [`Input::blocks`].
+pub(crate) enum Blocks<'a> {
+    Mapped { rest: &'a [u8] },
+    Streamed { input: &'a Input, reader: Box<dyn Read + 'a>, buffer: Vec<u8>, carried: usize },
+}
+
+impl Blocks<'_> {
+    /// The next block: whole lines, the last of which may lack its newline at the end of the file.
+    pub(crate) fn next(&mut self) -> Result<Option<&[u8]>> {
+        match self {
+            Blocks::Mapped { rest } => {
+                if rest.is_empty() {
+                    return Ok(None);
+                }
+                let end = match rest.get(BLOCK..).and_then(|later| memchr::memchr(b'\n', later)) {
+                    Some(newline) => BLOCK + newline + 1,
+                    None => rest.len(),
+                };
+                let (block, later) = rest.split_at(end);
+                *rest = later;
+                Ok(Some(block))
+            }
+            Blocks::Streamed { input, reader, buffer, carried } => {
+                buffer.drain(..*carried);
+                loop {
+                    let wanted = BLOCK.saturating_sub(buffer.len()).max(BLOCK / 8);
+                    let got = reader
+                        .by_ref()
+                        .take(wanted as u64)
+                        .read_to_end(buffer)
+                        .map_err(|e| input.decompression_error(e))?;
+                    if got < wanted {
+                        *carried = buffer.len();
+                        break;
+                    }
+                    if let Some(newline) = memchr::memrchr(b'\n', buffer) {
+                        *carried = newline + 1;
+                        break;
+                    }
+                    if buffer.len() > LONGEST_LINE {
+                        return Err(Error::malformed(
+                            &input.path,
+                            Place::Whole,
+                            "has a line of more than 64 MiB; this is not a text file of word vectors",
+                        ));
+                    }
+                }
+                Ok((*carried > 0).then(|| &buffer[..*carried]))
+            }
+        }
+    }
+}
+
+/// A file that appears under its name only when it is complete.
+pub(crate) struct Output {
+    path: PathBuf,
+    writer: BufWriter<tempfile::NamedTempFile>,
+}
+
+impl Output {
+    pub(crate) fn create(path: &Path) -> Result<Self> {
+        if path.is_dir() {
+            return Err(Error::malformed(path, Place::Whole, "is a directory; name a file to write"));
+        }
+        let folder = parent_folder(path);
+        let file = tempfile::Builder::new()
+            .prefix(".sememe-")
+            .permissions(permissions_of_new_files())
+            .tempfile_in(folder)
+            .map_err(|e| Error::write(path, e))?;
+        Ok(Output { path: path.to_owned(), writer: BufWriter::with_capacity(1 << 20, file) })
+    }
+
+    pub(crate) fn write_all(&mut self, bytes: &[u8]) -> Result<()> {
+        self.writer.write_all(bytes).map_err(|e| Error::write(&self.path, e))
+    }
+
+    pub(crate) fn finish(self) -> Result<()> {
+        let Output { path, writer } = self;
+        let file = writer.into_inner().map_err(|e| Error::write(&path, e.into_error()))?;
+        file.persist(&path).map_err(|e| Error::write(&path, e.error))?;
+        Ok(())
+    }
+}
+
+/// A folder that appears under its name only when it is complete.
+pub(crate) struct OutputFolder {
+    path: PathBuf,
+    temporary: tempfile::TempDir,
+}
+
+impl OutputFolder {
+    pub(crate) fn create(path: &Path) -> Result<Self> {
+        let temporary = tempfile::Builder::new()
+            .prefix(".sememe-")
+            .tempdir_in(parent_folder(path))
+            .map_err(|e| Error::write(path, e))?;
+        // A temporary folder is private to its owner; what it becomes should not be.
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            fs::set_permissions(temporary.path(), fs::Permissions::from_mode(0o755))
+                .map_err(|e| Error::write(path, e))?;
+        }
+        Ok(OutputFolder { path: path.to_owned(), temporary })
+    }
+
+    /// Where to write the files meanwhile.
+    pub(crate) fn path(&self) -> &Path {
+        self.temporary.path()
+    }
+
+    /// Moves the folder to its name. A folder of that name is replaced: the caller has checked that it may be.
+    pub(crate) fn finish(self) -> Result<()> {
+        let OutputFolder { path, temporary } = self;
+        let failed = |e| Error::write(&path, e);
+        if path.exists() {
+            let old =
+                tempfile::Builder::new().prefix(".sememe-old-").tempdir_in(parent_folder(&path)).map_err(failed)?;
+            fs::rename(&path, old.path()).map_err(failed)?;
+        }
+        fs::rename(temporary.keep(), &path).map_err(failed)
+    }
+}
+
+fn parent_folder(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    }
+}
+
+#[cfg(unix)]
+fn permissions_of_new_files() -> fs::Permissions {
+    use std::os::unix::fs::PermissionsExt;
+    fs::Permissions::from_mode(0o644)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines_through_blocks(input: &Input) -> Vec<u8> {
+        let mut blocks = input.blocks().unwrap();
+        let mut all = Vec::new();
+        while let Some(block) = blocks.next().unwrap() {
+            all.extend_from_slice(block);
+        }
+        all
+    }
+
+    #[test]
+    fn blocks_of_plain_and_compressed_text_agree() {
+        let text: Vec<u8> = (0..2_000_000).flat_map(|i| format!("line {i}\n").into_bytes()).collect();
+        let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        gzip.write_all(&text).unwrap();
+        let zstd = zstd::encode_all(&text[..], 1).unwrap();
+        for bytes in [text.clone(), gzip.finish().unwrap(), zstd] {
+            let input = Input::from_bytes("lines", bytes).unwrap();
+            assert!(lines_through_blocks(&input) == text);
+        }
+    }
+
+    #[test]
+    fn cut_off_archive_is_an_error() {
+        let mut zstd = zstd::encode_all(&[b'x'; 100_000][..], 1).unwrap();
+        zstd.truncate(zstd.len() - 3);
+        let input = Input::from_bytes("cut.zst", zstd).unwrap();
+        let error = input.bytes().err().unwrap().to_string();
+        assert!(error.contains("cut off"), "{error}");
+    }
+
+    #[test]
+    fn unfinished_output_leaves_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut output = Output::create(&folder.path().join("a.vec")).unwrap();
+        output.write_all(b"half").unwrap();
+        drop(output);
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+}

@@ -1,0 +1,155 @@
+//! Entries whose words were found: rows of the views' vectors that belong together.
+
+use std::collections::{BTreeMap, HashSet};
+
+use super::Lexicon;
+use crate::error::{Error, Result};
+use crate::vectors::Vocabulary;
+
+/// Rows that belong together: for each tuple and view an index into that view's vectors, or a hole.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tuples {
+    views: usize,
+    /// `views` indices a tuple; `HOLE` where there is none.
+    indices: Vec<u32>,
+    seen: HashSet<Vec<u32>>,
+}
+
+const HOLE: u32 = u32::MAX;
+
+impl Tuples {
+    /// No tuples over so many views.
+    pub fn new(views: usize) -> Self {
+        Tuples { views, indices: Vec::new(), seen: HashSet::new() }
+    }
+
+    /// How many views there are.
+    pub fn views(&self) -> usize {
+        self.views
+    }
+
+    /// How many tuples there are.
+    pub fn len(&self) -> usize {
+        self.seen.len()
+    }
+
+    /// True when there is none.
+    pub fn is_empty(&self) -> bool {
+        self.seen.is_empty()
+    }
+
+    /// Adds a tuple; false when it is there already.
+    pub fn add(&mut self, tuple: &[Option<usize>]) -> bool {
+        assert_eq!(tuple.len(), self.views, "one index or hole per view");
+        let packed: Vec<u32> = tuple
+            .iter()
+            .map(|index| index.map_or(HOLE, |index| u32::try_from(index).expect("a vocabulary has under 2³² words")))
+            .collect();
+        let is_new = self.seen.insert(packed.clone());
+        if is_new {
+            self.indices.extend(packed);
+        }
+        is_new
+    }
+
+    /// The tuples in the order in which they were added.
+    pub fn iter(&self) -> impl Iterator<Item = Vec<Option<usize>>> {
+        self.indices
+            .chunks_exact(self.views)
+            .map(|tuple| tuple.iter().map(|&index| (index != HOLE).then_some(index as usize)).collect())
+    }
+
+    /// The tuples grouped by the views they have; each group lists its indices tuple by tuple, without holes.
+    pub fn by_pattern(&self) -> BTreeMap<Vec<usize>, Vec<u32>> {
+        let mut groups: BTreeMap<Vec<usize>, Vec<u32>> = BTreeMap::new();
+        for tuple in self.indices.chunks_exact(self.views) {
+            let pattern: Vec<usize> = (0..self.views).filter(|&view| tuple[view] != HOLE).collect();
+            let group = groups.entry(pattern).or_default();
+            group.extend(tuple.iter().filter(|&&index| index != HOLE));
+        }
+        groups
+    }
+}
+
+/// What became of a dictionary when its words were looked up.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Matched {
+    /// Entries of which at least two words were found.
+    pub entries: usize,
+    /// Distinct words that were not found, per view of the dictionary, in its order.
+    pub unknown: Vec<Vec<String>>,
+}
+
+impl Tuples {
+    /// Looks the words of a dictionary up and adds what is found. `views` are the names and vocabularies that the
+    /// tuples are over. An unknown word is a hole; entries with fewer than two known words are left out.
+    pub fn add_lexicon(&mut self, lexicon: &Lexicon, views: &[(&str, &Vocabulary)]) -> Result<Matched> {
+        let places: Vec<usize> = lexicon.views().iter().map(|name| find_view(name, views)).collect::<Result<_>>()?;
+        let mut matched = Matched { entries: 0, unknown: vec![Vec::new(); places.len()] };
+        let mut noted: Vec<HashSet<&str>> = vec![HashSet::new(); places.len()];
+        for entry in lexicon.entries() {
+            let mut tuple = vec![None; self.views];
+            for (cell, word) in entry.iter().enumerate() {
+                let Some(word) = word else { continue };
+                tuple[places[cell]] = find_word(views[places[cell]].1, word);
+                if tuple[places[cell]].is_none() && noted[cell].insert(word) {
+                    matched.unknown[cell].push(word.clone());
+                }
+            }
+            if tuple.iter().flatten().count() >= 2 {
+                matched.entries += 1;
+                self.add(&tuple);
+            }
+        }
+        Ok(matched)
+    }
+}
+
+fn find_view(name: &str, views: &[(&str, &Vocabulary)]) -> Result<usize> {
+    views.iter().position(|(known, _)| *known == name).ok_or_else(|| Error::UnknownView {
+        name: name.to_owned(),
+        known: views.iter().map(|(known, _)| (*known).to_owned()).collect(),
+    })
+}
+
+/// The place of a dictionary word; an expression of several words may be spelled with spaces or underscores.
+pub(crate) fn find_word(vocabulary: &Vocabulary, word: &str) -> Option<usize> {
+    vocabulary
+        .get(word)
+        .or_else(|| word.contains(' ').then(|| vocabulary.get(&word.replace(' ', "_"))).flatten())
+        .or_else(|| word.contains('_').then(|| vocabulary.get(&word.replace('_', " "))).flatten())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unknown_words_are_holes_and_counted() {
+        let en: Vocabulary = ["new_york", "dog", "cat"].into_iter().collect();
+        let fr: Vocabulary = ["chien", "chat"].into_iter().collect();
+        let mut lexicon = Lexicon::new(vec!["fr".into(), "en".into()]);
+        for (fr, en) in
+            [("chien", "dog"), ("New York", "new york"), ("oiseau", "bird"), ("chat", "cat"), ("chat", "cat")]
+        {
+            lexicon.add(vec![Some(fr.into()), Some(en.into())]);
+        }
+        let mut tuples = Tuples::new(2);
+        let matched = tuples.add_lexicon(&lexicon, &[("en", &en), ("fr", &fr)]).unwrap();
+        assert_eq!(tuples.iter().collect::<Vec<_>>(), [[Some(1), Some(0)], [Some(2), Some(1)]]);
+        assert_eq!(matched.unknown, [vec!["New York", "oiseau"], vec!["bird"]]);
+        assert_eq!(find_word(&en, "new york"), Some(0));
+    }
+
+    #[test]
+    fn grouped_by_the_views_they_have() {
+        let mut tuples = Tuples::new(3);
+        for tuple in [[Some(1), Some(2), None], [Some(3), None, Some(4)], [Some(5), Some(6), None]] {
+            assert!(tuples.add(&tuple));
+        }
+        assert!(!tuples.add(&[Some(1), Some(2), None]));
+        let groups = tuples.by_pattern();
+        assert_eq!(groups[&vec![0, 1]], [1, 2, 5, 6]);
+        assert_eq!(groups[&vec![0, 2]], [3, 4]);
+    }
+}

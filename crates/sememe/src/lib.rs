@@ -1,0 +1,46 @@
+//! sememe aligns word vectors of several languages, or any vector spaces with known pairs, in one space of meanings.
+//!
+//! A word and its translations are views of one hidden vector `z`: `x_i = W_i z + mu_i + e_i` (*Multilingual Factor
+//! Analysis*, ACL 2019). The way through the library, each noun a module:
+//!
+//! [`vectors`] + [`lexicon`] → [`moments`] → [`model`] → [`latent`](model::View::project) [`space`] → [`retrieve`] →
+//! [`evaluate`].
+//!
+//! ```
+//! use sememe::{lexicon::Tuples, model::ibfa, moments::Moments, retrieve, vectors::{Embeddings, Matrix}};
+//!
+//! # fn main() -> sememe::Result<()> {
+//! // Two tiny "languages": the second is the first turned by 90 degrees.
+//! let en = Embeddings::new(["one", "two", "three", "four"].into_iter().collect(),
+//!     Matrix::new(vec![1.0, 0.1, 0.2, 1.0, -1.0, 0.3, 0.4, -0.9], 2));
+//! let fr = Embeddings::new(["un", "deux", "trois", "quatre"].into_iter().collect(),
+//!     Matrix::new(vec![-0.1, 1.0, -1.0, 0.2, -0.3, -1.0, 0.9, 0.4], 2));
+//! let mut tuples = Tuples::new(2);
+//! (0..3).for_each(|i| drop(tuples.add(&[Some(i), Some(i)])));
+//!
+//! let moments = Moments::of(&[("en", &en), ("fr", &fr)], &tuples);
+//! let (model, _) = ibfa::fit(&moments, &Default::default())?;
+//! let (z_en, z_fr) = (model.views[0].project(en.matrix())?, model.views[1].project(fr.matrix())?);
+//! let nearest = retrieve::nearest(&z_en, &z_fr, 1, Default::default())?;
+//! assert_eq!(fr.word(nearest[3][0].index), "quatre"); // a pair that the model never saw
+//! # Ok(())
+//! # }
+//! ```
+
+pub mod align;
+pub mod error;
+pub mod evaluate;
+pub mod files;
+mod latent;
+pub mod lexicon;
+pub mod linalg;
+pub mod model;
+pub mod moments;
+pub mod normalize;
+pub mod progress;
+pub mod retrieve;
+pub mod space;
+mod tensors;
+pub mod vectors;
+
+pub use error::{Error, Result};

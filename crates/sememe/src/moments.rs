@@ -1,0 +1,312 @@
+//! Counts, means and second moments of tuples, by which views they have: all that a model is fitted from.
+//!
+//! Moments are small, can be shared where the vectors cannot, and merge: for two sets of rows with `n`, mean `m` and
+//! scatter `T = Σ (x - m)(x - m)ᵀ`, Chan's formula gives `T = T₁ + T₂ + n₁n₂/(n₁+n₂) (m₁ - m₂)(m₁ - m₂)ᵀ`.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
+use crate::files::Input;
+use crate::lexicon::Tuples;
+use crate::linalg::{Mat, outer_gram};
+use crate::normalize::column_means;
+use crate::tensors::{self, Tensor, TensorFile};
+use crate::vectors::Embeddings;
+
+/// Rows summed by one thread at a time, and how many such pieces wait to be added in order.
+/// Fixed, so that the bits do not depend on the number of threads.
+const ROWS: usize = 1024;
+const PIECES: usize = 8;
+
+const KIND: &str = "moments";
+const VERSION: u64 = 1;
+
+/// A view's name and dimension.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Shape {
+    /// The name.
+    pub name: String,
+    /// Length of its vectors.
+    pub dim: usize,
+}
+
+/// Moments of all tuples, grouped by the views that they have.
+#[derive(Debug, Clone)]
+pub struct Moments {
+    views: Vec<Shape>,
+    patterns: BTreeMap<Vec<usize>, PatternMoments>,
+}
+
+/// Moments of the tuples that have the same views, stacked in the order of the views.
+#[derive(Debug, Clone)]
+pub struct PatternMoments {
+    /// How many tuples.
+    pub n: f64,
+    /// Their mean.
+    pub mean: Vec<f64>,
+    /// `Σ (x - mean)(x - mean)ᵀ`.
+    pub scatter: Mat,
+}
+
+impl PatternMoments {
+    /// The maximum-likelihood covariance, `scatter / n`.
+    pub fn covariance(&self) -> Mat {
+        let n = self.n;
+        Mat::from_fn(self.scatter.nrows(), self.scatter.ncols(), |i, j| self.scatter[(i, j)] / n)
+    }
+
+    fn merge(&mut self, other: &Self) {
+        let n = self.n + other.n;
+        let difference: Vec<f64> = other.mean.iter().zip(&self.mean).map(|(theirs, ours)| theirs - ours).collect();
+        let weight = self.n * other.n / n;
+        let (rows, cols) = (self.scatter.nrows(), self.scatter.ncols());
+        self.scatter = Mat::from_fn(rows, cols, |i, j| {
+            self.scatter[(i, j)] + other.scatter[(i, j)] + weight * difference[i] * difference[j]
+        });
+        self.mean.iter_mut().zip(&difference).for_each(|(mean, difference)| *mean += other.n / n * difference);
+        self.n = n;
+    }
+}
+
+impl Moments {
+    /// Sums over the tuples of rows of the views, in f64, the same bits for any number of threads.
+    ///
+    /// ```
+    /// use sememe::{lexicon::Tuples, moments::Moments, vectors::{Embeddings, Matrix}};
+    ///
+    /// let words = || ["a", "b"].into_iter().collect();
+    /// let x = Embeddings::new(words(), Matrix::new(vec![1.0, 3.0], 1));
+    /// let y = Embeddings::new(words(), Matrix::new(vec![2.0, 6.0], 1));
+    /// let mut tuples = Tuples::new(2);
+    /// tuples.add(&[Some(0), Some(0)]);
+    /// tuples.add(&[Some(1), Some(1)]);
+    /// let moments = Moments::of(&[("x", &x), ("y", &y)], &tuples);
+    /// let both = &moments.patterns()[&vec![0, 1]];
+    /// assert_eq!((both.n, both.mean[1], both.scatter[(0, 1)]), (2.0, 4.0, 4.0));
+    /// ```
+    pub fn of(views: &[(&str, &Embeddings)], tuples: &Tuples) -> Self {
+        // Subtracting the mean of the vocabulary first keeps the sums small: no cancellation.
+        let shifts: Vec<Vec<f64>> = views.iter().map(|(_, embeddings)| column_means(embeddings.matrix())).collect();
+        let patterns = tuples.by_pattern().into_iter().map(|(pattern, indices)| {
+            let of_pattern: Vec<(&Embeddings, &[f64])> =
+                pattern.iter().map(|&view| (views[view].1, &shifts[view][..])).collect();
+            let moments = pattern_moments(&of_pattern, &indices);
+            (pattern, moments)
+        });
+        let patterns = patterns.collect();
+        let views = views.iter().map(|(name, embeddings)| Shape { name: (*name).to_owned(), dim: embeddings.dim() });
+        Moments { views: views.collect(), patterns }
+    }
+
+    /// The views.
+    pub fn views(&self) -> &[Shape] {
+        &self.views
+    }
+
+    /// The groups; the key lists the views that the tuples have.
+    pub fn patterns(&self) -> &BTreeMap<Vec<usize>, PatternMoments> {
+        &self.patterns
+    }
+
+    /// How many tuples in all.
+    pub fn count(&self) -> f64 {
+        self.patterns.values().map(|pattern| pattern.n).sum()
+    }
+
+    /// Adds the moments of other tuples over the same views. Exact up to rounding, whatever the order.
+    pub fn merge(&mut self, other: &Moments) -> Result<()> {
+        if self.views != other.views {
+            let describe = |views: &[Shape]| {
+                views.iter().map(|view| format!("{} ({})", view.name, view.dim)).collect::<Vec<_>>().join(", ")
+            };
+            return Err(Error::argument(
+                "moments",
+                describe(&other.views),
+                format!("to be merged they must be over the same views: {}", describe(&self.views)),
+            ));
+        }
+        for (pattern, theirs) in &other.patterns {
+            match self.patterns.get_mut(pattern) {
+                Some(ours) => ours.merge(theirs),
+                None => drop(self.patterns.insert(pattern.clone(), theirs.clone())),
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes a safetensors file.
+    pub fn write(&self, path: &Path) -> Result<()> {
+        let mut tensors = Vec::new();
+        for (number, moments) in self.patterns.values().enumerate() {
+            tensors.push((format!("{number}.mean"), Tensor::f64s(&moments.mean)));
+            tensors.push((format!("{number}.scatter"), Tensor::matrix(&moments.scatter)));
+        }
+        let patterns =
+            self.patterns.iter().map(|(views, moments)| PatternMetadata { views: views.clone(), n: moments.n });
+        let metadata = Metadata {
+            kind: KIND.to_owned(),
+            version: VERSION,
+            views: self.views.clone(),
+            patterns: patterns.collect(),
+        };
+        tensors::write(path, &metadata, tensors)
+    }
+
+    /// Reads what [`Moments::write`] wrote.
+    pub fn read(path: &Path) -> Result<Self> {
+        Self::read_input(&Input::open(path)?)
+    }
+
+    /// [`Moments::read`] on bytes that are already at hand.
+    pub fn read_input(input: &Input) -> Result<Self> {
+        let file = TensorFile::read(input)?;
+        let metadata: Metadata = file.metadata(KIND, VERSION)?;
+        let mut patterns = BTreeMap::new();
+        for (number, PatternMetadata { views, n }) in metadata.patterns.into_iter().enumerate() {
+            let increasing = views.windows(2).all(|pair| pair[0] < pair[1]);
+            if !increasing || views.is_empty() || views.last().is_some_and(|&last| last >= metadata.views.len()) {
+                return Err(file.error(format!("group {number} is over views {views:?}, which do not exist")));
+            }
+            if !(n.is_finite() && n > 0.0) {
+                return Err(file.error(format!("group {number} has a count of {n}")));
+            }
+            let dim = views.iter().fold(0_usize, |sum, &view| sum.saturating_add(metadata.views[view].dim));
+            let mean = file.f64s(&format!("{number}.mean"), dim)?;
+            let scatter = file.matrix(&format!("{number}.scatter"), dim, dim)?;
+            patterns.insert(views, PatternMoments { n, mean, scatter });
+        }
+        Ok(Moments { views: metadata.views, patterns })
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+struct Metadata {
+    kind: String,
+    version: u64,
+    views: Vec<Shape>,
+    patterns: Vec<PatternMetadata>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct PatternMetadata {
+    views: Vec<usize>,
+    n: f64,
+}
+
+/// Sums the rows that `indices` name, one index per view and tuple.
+fn pattern_moments(views: &[(&Embeddings, &[f64])], indices: &[u32]) -> PatternMoments {
+    let dim: usize = views.iter().map(|(embeddings, _)| embeddings.dim()).sum();
+    let n = (indices.len() / views.len()) as f64;
+    let mut sum = vec![0.0; dim];
+    let mut scatter = Mat::zeros(dim, dim);
+    let pieces: Vec<&[u32]> = indices.chunks(ROWS * views.len()).collect();
+    for wave in pieces.chunks(PIECES) {
+        let parts: Vec<(Vec<f64>, Mat)> = wave.par_iter().map(|piece| piece_sums(views, piece, dim)).collect();
+        for (part_sum, part_scatter) in parts {
+            sum.iter_mut().zip(part_sum).for_each(|(sum, part)| *sum += part);
+            scatter += part_scatter;
+        }
+    }
+    let shift = views.iter().flat_map(|(_, shift)| shift.iter());
+    let mean = shift.zip(&sum).map(|(shift, sum)| shift + sum / n).collect();
+    let scatter = Mat::from_fn(dim, dim, |i, j| scatter[(i, j)] - sum[i] * sum[j] / n);
+    PatternMoments { n, mean, scatter }
+}
+
+fn piece_sums(views: &[(&Embeddings, &[f64])], piece: &[u32], dim: usize) -> (Vec<f64>, Mat) {
+    let mut sum = vec![0.0; dim];
+    let mut rows = Mat::zeros(dim, piece.len() / views.len());
+    for (col, tuple) in piece.chunks_exact(views.len()).enumerate() {
+        let values = tuple.iter().zip(views).flat_map(|(&index, (embeddings, shift))| {
+            embeddings.vector(index as usize).iter().zip(*shift).map(|(&x, shift)| f64::from(x) - shift)
+        });
+        for (row, value) in values.enumerate() {
+            sum[row] += value;
+            rows[(row, col)] = value;
+        }
+    }
+    (sum, outer_gram(&rows))
+}
+
+/// Where each view of a pattern begins in its stacked moments, and how long it is.
+pub(crate) fn spans(views: &[Shape], pattern: &[usize]) -> Vec<(usize, usize)> {
+    let mut start = 0;
+    let span = |&view: &usize| {
+        let span = (start, views[view].dim);
+        start += views[view].dim;
+        span
+    };
+    pattern.iter().map(span).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::vectors::{Matrix, Vocabulary};
+
+    fn sample(rows: usize, dim: usize, seed: u32) -> Embeddings {
+        let mut state = seed;
+        let mut next = || {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (state >> 8) as f32 / (1 << 23) as f32 - 1.0
+        };
+        let names: Vec<String> = (0..rows).map(|i| i.to_string()).collect();
+        let words: Vocabulary = names.iter().map(String::as_str).collect();
+        Embeddings::new(words, Matrix::new((0..rows * dim).map(|_| next() + 3.0).collect(), dim))
+    }
+
+    fn tuples(range: std::ops::Range<usize>) -> Tuples {
+        let mut tuples = Tuples::new(2);
+        for i in range {
+            tuples.add(&[Some(i), if i % 5 == 0 { None } else { Some((i * 7) % 4000) }]);
+        }
+        tuples
+    }
+
+    #[test]
+    fn same_bits_for_any_number_of_threads() {
+        let (x, y) = (sample(4000, 5, 1), sample(4000, 3, 2));
+        let on = |threads: usize| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| Moments::of(&[("x", &x), ("y", &y)], &tuples(0..4000)))
+        };
+        let (one, four) = (on(1), on(4));
+        for (pattern, moments) in one.patterns() {
+            assert_eq!(moments.mean, four.patterns()[pattern].mean);
+            assert_eq!(moments.scatter, four.patterns()[pattern].scatter);
+        }
+    }
+
+    #[test]
+    fn merged_parts_equal_the_whole_and_survive_a_file() {
+        let (x, y) = (sample(4000, 5, 1), sample(4000, 3, 2));
+        let views = [("x", &x), ("y", &y)];
+        let whole = Moments::of(&views, &tuples(0..4000));
+        let mut merged = Moments::of(&views, &tuples(0..1300));
+        merged.merge(&Moments::of(&views, &tuples(1300..4000))).unwrap();
+
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("m.safetensors");
+        merged.write(&path).unwrap();
+        let read = Moments::read(&path).unwrap();
+        for (pattern, expected) in whole.patterns() {
+            let found = &read.patterns()[pattern];
+            assert_eq!(found.n, expected.n);
+            assert!((&found.scatter - &expected.scatter).norm_max() < 1e-9);
+            assert_eq!(found.scatter, merged.patterns()[pattern].scatter);
+        }
+    }
+
+    #[test]
+    fn other_views_do_not_merge() {
+        let (x, y) = (sample(50, 5, 1), sample(50, 3, 2));
+        let mut tuples = Tuples::new(2);
+        tuples.add(&[Some(0), Some(1)]);
+        let mut moments = Moments::of(&[("x", &x), ("y", &y)], &tuples);
+        assert!(moments.merge(&Moments::of(&[("x", &y), ("y", &y)], &tuples)).is_err());
+    }
+}

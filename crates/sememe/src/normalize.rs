@@ -1,0 +1,174 @@
+//! Preparing vectors before they are aligned: steps that are chosen, fitted on a vocabulary, recorded and re-applied.
+
+use std::fmt;
+use std::str::FromStr;
+
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
+use crate::vectors::{Embeddings, Matrix, ROWS_AT_A_TIME};
+
+/// One step of preparation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Step {
+    /// Scale each vector to length 1.
+    Unit,
+    /// Subtract the mean of the vocabulary.
+    Center,
+    /// Divide each coordinate by its standard deviation (about the mean) over the vocabulary.
+    Standardize,
+}
+
+impl Step {
+    /// All steps by name.
+    pub const ALL: [(&'static str, Step); 3] =
+        [("unit", Step::Unit), ("center", Step::Center), ("standardize", Step::Standardize)];
+}
+
+impl fmt::Display for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(Step::ALL.iter().find(|(_, step)| step == self).map_or("", |(name, _)| name))
+    }
+}
+
+impl FromStr for Step {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self> {
+        Step::ALL.iter().find(|(known, _)| *known == name).map(|(_, step)| *step).ok_or_else(|| {
+            let names: Vec<&str> = Step::ALL.iter().map(|(name, _)| *name).collect();
+            Error::argument("normalize", name, format!("each step must be one of {}", names.join(", ")))
+        })
+    }
+}
+
+/// Steps fitted on one vocabulary, ready to be applied to other vectors of the same space.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Normalizer {
+    /// Each step with the numbers it learned: the mean, the standard deviations, or nothing.
+    fitted: Vec<(Step, Vec<f32>)>,
+}
+
+impl Normalizer {
+    /// Fits the steps one after another on the vectors, and applies them to them.
+    pub fn fit_apply(steps: &[Step], embeddings: &mut Embeddings) -> Self {
+        let matrix = embeddings.matrix_mut();
+        let mut fitted = Vec::new();
+        for &step in steps {
+            let learned = match step {
+                Step::Unit => Vec::new(),
+                Step::Center => column_means(matrix).into_iter().map(|mean| mean as f32).collect(),
+                Step::Standardize => standard_deviations(matrix),
+            };
+            apply_step(step, &learned, matrix);
+            fitted.push((step, learned));
+        }
+        Normalizer { fitted }
+    }
+
+    /// Puts together what a model file holds.
+    pub(crate) fn from_parts(fitted: Vec<(Step, Vec<f32>)>) -> Self {
+        Normalizer { fitted }
+    }
+
+    /// The steps with what they learned.
+    pub fn parts(&self) -> &[(Step, Vec<f32>)] {
+        &self.fitted
+    }
+
+    /// Applies the steps as they were fitted.
+    pub fn apply(&self, embeddings: &mut Embeddings) {
+        for (step, learned) in &self.fitted {
+            apply_step(*step, learned, embeddings.matrix_mut());
+        }
+    }
+}
+
+fn apply_step(step: Step, learned: &[f32], matrix: &mut Matrix) {
+    let cols = matrix.cols();
+    matrix.as_mut_slice().par_chunks_mut(ROWS_AT_A_TIME * cols).for_each(|rows| {
+        for row in rows.chunks_exact_mut(cols) {
+            match step {
+                Step::Unit => {
+                    let norm = norm(row);
+                    // A vector that the steps before made zero has no direction and stays zero.
+                    if norm > 0.0 {
+                        row.iter_mut().for_each(|x| *x = (f64::from(*x) / norm) as f32);
+                    }
+                }
+                Step::Center => row.iter_mut().zip(learned).for_each(|(x, mean)| *x -= mean),
+                Step::Standardize => row.iter_mut().zip(learned).for_each(|(x, deviation)| *x /= deviation),
+            }
+        }
+    });
+}
+
+/// Length of a vector, summed in f64.
+pub(crate) fn norm(row: &[f32]) -> f64 {
+    row.iter().map(|&x| f64::from(x) * f64::from(x)).sum::<f64>().sqrt()
+}
+
+/// The mean row, summed in f64 in an order that does not depend on the number of threads.
+pub(crate) fn column_means(matrix: &Matrix) -> Vec<f64> {
+    column_sums(matrix, |_, x| x).into_iter().map(|sum| sum / matrix.rows().max(1) as f64).collect()
+}
+
+fn standard_deviations(matrix: &Matrix) -> Vec<f32> {
+    let means = column_means(matrix);
+    let squares = column_sums(matrix, |col, x| (x - means[col]).powi(2));
+    // A constant coordinate is left as it is.
+    let deviation = |sum: f64| (sum / matrix.rows().max(1) as f64).sqrt();
+    squares.into_iter().map(deviation).map(|d| if d > 0.0 { d as f32 } else { 1.0 }).collect()
+}
+
+fn column_sums(matrix: &Matrix, term: impl Fn(usize, f64) -> f64 + Sync) -> Vec<f64> {
+    let cols = matrix.cols();
+    let partial: Vec<Vec<f64>> = matrix
+        .as_slice()
+        .par_chunks(ROWS_AT_A_TIME * cols)
+        .map(|rows| {
+            let mut sums = vec![0.0; cols];
+            for row in rows.chunks_exact(cols) {
+                sums.iter_mut().zip(row).enumerate().for_each(|(col, (sum, &x))| *sum += term(col, f64::from(x)));
+            }
+            sums
+        })
+        .collect();
+    partial.into_iter().fold(vec![0.0; cols], |mut total, sums| {
+        total.iter_mut().zip(sums).for_each(|(total, sum)| *total += sum);
+        total
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::vectors::Vocabulary;
+
+    fn embeddings(data: Vec<f32>, dim: usize) -> Embeddings {
+        let names: Vec<String> = (0..data.len() / dim).map(|i| i.to_string()).collect();
+        let words: Vocabulary = names.iter().map(String::as_str).collect();
+        Embeddings::new(words, Matrix::new(data, dim))
+    }
+
+    #[test]
+    fn steps_are_applied_in_order_and_again_to_new_vectors() {
+        let mut training = embeddings(vec![3.0, 4.0, 0.0, 2.0], 2);
+        let normalizer = Normalizer::fit_apply(&[Step::Unit, Step::Center, Step::Unit], &mut training);
+        let expected = [0.6, -0.2].map(|x: f64| (x / 0.4_f64.sqrt()) as f32);
+        assert!((training.vector(0)[0] - 0.948_683_3).abs() < 1e-6 && (expected[0] - 0.948_683_3).abs() < 1e-6);
+
+        let mut same_again = embeddings(vec![6.0, 8.0], 2);
+        normalizer.apply(&mut same_again);
+        assert_eq!(same_again.vector(0), training.vector(0));
+    }
+
+    #[test]
+    fn constant_coordinates_survive_standardizing() {
+        let mut vectors = embeddings(vec![1.0, 5.0, 3.0, 5.0], 2);
+        Normalizer::fit_apply(&[Step::Standardize], &mut vectors);
+        assert_eq!(vectors.vector(1), [3.0, 5.0]);
+    }
+}

@@ -1,0 +1,201 @@
+//! safetensors files: named arrays and one JSON object of metadata, readable by any safetensors library.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use safetensors::{Dtype, SafeTensors};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value, json};
+
+use crate::error::{Error, Place, Result};
+use crate::files::{Bytes, Input, Output};
+use crate::linalg::Mat;
+
+/// The metadata key under which our JSON object is stored (safetensors metadata are strings).
+const METADATA_KEY: &str = "sememe";
+
+/// An array to be written.
+pub(crate) struct Tensor<'a> {
+    dtype: Dtype,
+    shape: Vec<usize>,
+    data: Cow<'a, [u8]>,
+}
+
+impl<'a> Tensor<'a> {
+    pub(crate) fn bytes(data: &'a [u8]) -> Self {
+        Tensor { dtype: Dtype::U8, shape: vec![data.len()], data: Cow::Borrowed(data) }
+    }
+
+    pub(crate) fn f32s(values: &'a [f32], rows: usize, cols: usize) -> Self {
+        let data = if cfg!(target_endian = "little") {
+            Cow::Borrowed(bytemuck::cast_slice(values))
+        } else {
+            Cow::Owned(values.iter().flat_map(|v| v.to_le_bytes()).collect())
+        };
+        Tensor { dtype: Dtype::F32, shape: vec![rows, cols], data }
+    }
+
+    pub(crate) fn f64s(values: &[f64]) -> Self {
+        let data = values.iter().flat_map(|v| v.to_le_bytes()).collect();
+        Tensor { dtype: Dtype::F64, shape: vec![values.len()], data: Cow::Owned(data) }
+    }
+
+    /// A matrix, stored row by row.
+    pub(crate) fn matrix(matrix: &Mat) -> Self {
+        let (rows, cols) = (matrix.nrows(), matrix.ncols());
+        let values = (0..rows).flat_map(|row| (0..cols).map(move |col| matrix[(row, col)]));
+        Tensor {
+            dtype: Dtype::F64,
+            shape: vec![rows, cols],
+            data: Cow::Owned(values.flat_map(f64::to_le_bytes).collect()),
+        }
+    }
+}
+
+/// Writes arrays and metadata; the same content always gives the same bytes.
+pub(crate) fn write(path: &Path, metadata: &impl Serialize, mut tensors: Vec<(String, Tensor)>) -> Result<()> {
+    // Widest numbers first, so that all are aligned.
+    tensors.sort_by(|(name, a), (other, b)| b.dtype.cmp(&a.dtype).then(name.cmp(other)));
+    let metadata = serde_json::to_string(metadata).expect("metadata are plain data");
+    let mut header = Map::new();
+    header.insert("__metadata__".to_owned(), json!({ METADATA_KEY: metadata }));
+    let mut start = 0;
+    for (name, tensor) in &tensors {
+        let end = start + tensor.data.len();
+        let entry = json!({ "dtype": tensor.dtype, "shape": tensor.shape, "data_offsets": [start, end] });
+        header.insert(name.clone(), entry);
+        start = end;
+    }
+    let mut header = Value::Object(header).to_string();
+    header.extend(std::iter::repeat_n(' ', header.len().next_multiple_of(8) - header.len()));
+
+    let mut output = Output::create(path)?;
+    output.write_all(&(header.len() as u64).to_le_bytes())?;
+    output.write_all(header.as_bytes())?;
+    for (_, tensor) in &tensors {
+        output.write_all(&tensor.data)?;
+    }
+    output.finish()
+}
+
+struct Location {
+    dtype: Dtype,
+    shape: Vec<usize>,
+    start: usize,
+    len: usize,
+}
+
+/// An open safetensors file whose arrays stay where they are.
+pub(crate) struct TensorFile {
+    path: PathBuf,
+    bytes: Bytes,
+    locations: HashMap<String, Location>,
+    metadata: Option<String>,
+}
+
+impl TensorFile {
+    pub(crate) fn open(path: &Path) -> Result<Self> {
+        Self::read(&Input::open(path)?)
+    }
+
+    pub(crate) fn read(input: &Input) -> Result<Self> {
+        let path = input.path().to_owned();
+        let bytes = input.bytes()?;
+        let damaged = |e: safetensors::SafeTensorError| {
+            Error::malformed(&path, Place::Whole, format!("is not a whole safetensors file ({e}): fetch it again"))
+        };
+        SafeTensors::deserialize(&bytes).map_err(damaged)?;
+        let (header_len, header) = SafeTensors::read_metadata(&bytes).map_err(damaged)?;
+        let locations = header.tensors().into_iter().map(|(name, info)| {
+            let (start, end) = info.data_offsets;
+            let location = Location {
+                dtype: info.dtype,
+                shape: info.shape.clone(),
+                start: 8 + header_len + start,
+                len: end - start,
+            };
+            (name, location)
+        });
+        let locations = locations.collect();
+        let metadata = header.metadata().as_ref().and_then(|all| all.get(METADATA_KEY)).cloned();
+        Ok(TensorFile { path, bytes, locations, metadata })
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Our metadata, which must say that the file is a `kind` of a version that we know.
+    pub(crate) fn metadata<T: DeserializeOwned>(&self, kind: &str, version: u64) -> Result<T> {
+        let text = self.metadata.as_deref().ok_or_else(|| self.error(format!("is no {kind} written by sememe")))?;
+        let value: Value =
+            serde_json::from_str(text).map_err(|e| self.error(format!("has damaged sememe metadata ({e})")))?;
+        let found = value.get("kind").and_then(Value::as_str).unwrap_or("file of another kind");
+        if found != kind {
+            return Err(self.error(format!("is a {found}, not a {kind}")));
+        }
+        let found = value.get("version").and_then(Value::as_u64);
+        if found != Some(version) {
+            let found = found.map_or("unknown".to_owned(), |v| v.to_string());
+            return Err(self.error(format!(
+                "is a {kind} of format version {found}; this sememe reads version {version}: fit it again"
+            )));
+        }
+        serde_json::from_value(value).map_err(|e| self.error(format!("has incomplete {kind} metadata ({e})")))
+    }
+
+    /// Names and shapes of the arrays, by name.
+    pub(crate) fn shapes(&self) -> Vec<(&str, &[usize])> {
+        let mut shapes: Vec<_> = self.locations.iter().map(|(name, at)| (name.as_str(), &at.shape[..])).collect();
+        shapes.sort();
+        shapes
+    }
+
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.locations.contains_key(name)
+    }
+
+    /// Type, shape and place of an array.
+    pub(crate) fn locate(&self, name: &str) -> Result<(Dtype, &[usize], Bytes, usize)> {
+        let at = self.locations.get(name).ok_or_else(|| self.error(format!("has no array {name:?}")))?;
+        Ok((at.dtype, &at.shape, self.bytes.clone(), at.start))
+    }
+
+    pub(crate) fn bytes(&self, name: &str) -> Result<&[u8]> {
+        self.data(name, Dtype::U8)
+    }
+
+    /// A vector of finite numbers of a given length.
+    pub(crate) fn f64s(&self, name: &str, len: usize) -> Result<Vec<f64>> {
+        let data = self.data(name, Dtype::F64)?;
+        let values: Vec<f64> =
+            data.chunks_exact(8).map(|b| f64::from_le_bytes(b.try_into().expect("eight bytes"))).collect();
+        if values.len() != len {
+            return Err(self.error(format!("the array {name:?} has {} numbers where {len} are needed", values.len())));
+        }
+        if !values.iter().all(|value| value.is_finite()) {
+            return Err(self.error(format!("the array {name:?} contains NaN or infinity")));
+        }
+        Ok(values)
+    }
+
+    /// A matrix of finite numbers of a given shape.
+    pub(crate) fn matrix(&self, name: &str, rows: usize, cols: usize) -> Result<Mat> {
+        let values = self.f64s(name, rows.saturating_mul(cols))?;
+        Ok(Mat::from_fn(rows, cols, |row, col| values[row * cols + col]))
+    }
+
+    fn data(&self, name: &str, dtype: Dtype) -> Result<&[u8]> {
+        let at = self.locations.get(name).ok_or_else(|| self.error(format!("has no array {name:?}")))?;
+        if at.dtype != dtype {
+            return Err(self.error(format!("the array {name:?} is of type {:?}, not {dtype:?}", at.dtype)));
+        }
+        Ok(&self.bytes[at.start..at.start + at.len])
+    }
+
+    pub(crate) fn error(&self, problem: impl Into<String>) -> Error {
+        Error::malformed(&self.path, Place::Whole, problem)
+    }
+}

@@ -1,0 +1,183 @@
+//! Plain arrays of numbers (`.npy`, safetensors) that get their words from a list beside them.
+
+use std::path::{Path, PathBuf};
+
+use half::{bf16, f16};
+use rayon::prelude::*;
+
+use super::intake::{Intake, check_dimension, check_vector, check_word};
+use super::{Embeddings, Matrix, ROWS_AT_A_TIME, ReadOptions, Skipped, Vocabulary};
+use crate::error::{Error, Place, Result};
+use crate::files::{Bytes, Input};
+
+/// How one number is stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Element {
+    I8,
+    F16,
+    Bf16,
+    F32,
+    F64,
+}
+
+impl Element {
+    pub(crate) fn size(self) -> usize {
+        match self {
+            Element::I8 => 1,
+            Element::F16 | Element::Bf16 => 2,
+            Element::F32 => 4,
+            Element::F64 => 8,
+        }
+    }
+
+    pub(crate) fn decode(self, b: &[u8]) -> f32 {
+        match self {
+            Element::I8 => f32::from(b[0] as i8),
+            Element::F16 => f16::from_le_bytes([b[0], b[1]]).to_f32(),
+            Element::Bf16 => bf16::from_le_bytes([b[0], b[1]]).to_f32(),
+            Element::F32 => f32::from_le_bytes([b[0], b[1], b[2], b[3]]),
+            Element::F64 => f64::from_le_bytes([b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7]]) as f32,
+        }
+    }
+}
+
+/// A two-dimensional array inside a file.
+pub(crate) struct Array {
+    bytes: Bytes,
+    start: usize,
+    rows: usize,
+    cols: usize,
+    element: Element,
+    column_major: bool,
+}
+
+impl Array {
+    /// Checks that the file really holds what its header declares.
+    pub(crate) fn new(
+        path: &Path,
+        (bytes, start): (Bytes, usize),
+        (rows, cols): (usize, usize),
+        element: Element,
+        column_major: bool,
+    ) -> Result<Self> {
+        check_dimension(path, cols)?;
+        if rows == 0 {
+            return Err(Error::malformed(path, Place::Whole, "holds an array without rows"));
+        }
+        let needed = rows.checked_mul(cols).and_then(|n| n.checked_mul(element.size()));
+        if needed.is_none_or(|needed| bytes.len().saturating_sub(start) < needed) {
+            let problem = format!(
+                "declares {rows} x {cols} numbers but ends before they do: the file is cut off, fetch it again"
+            );
+            return Err(Error::malformed(path, Place::Byte(bytes.len() as u64), problem));
+        }
+        Ok(Array { bytes, start, rows, cols, element, column_major })
+    }
+
+    fn decode_row(&self, row: usize, out: &mut Vec<f32>) {
+        let size = self.element.size();
+        let (first, step) = if self.column_major { (row, self.rows) } else { (row * self.cols, 1) };
+        out.extend((0..self.cols).map(|col| {
+            let at = self.start + (first + col * step) * size;
+            self.element.decode(&self.bytes[at..at + size])
+        }));
+    }
+
+    /// The array as it lies in the file, when it already is what [`Matrix`] wants.
+    fn as_matrix(&self, rows: usize) -> Option<Matrix> {
+        (self.element == Element::F32 && !self.column_major)
+            .then(|| Matrix::from_bytes(self.bytes.clone(), self.start, rows, self.cols))
+    }
+
+    /// Joins the rows with their words.
+    pub(crate) fn with_words(
+        self,
+        path: &Path,
+        words: &WordList,
+        options: &ReadOptions,
+    ) -> Result<(Embeddings, Skipped)> {
+        let words = words.lines(self.rows)?;
+        let wanted = options.max_words.unwrap_or(usize::MAX).min(self.rows);
+        if let Some(matrix) = self.as_matrix(wanted)
+            && let Some(vocabulary) = distinct_words(&words[..wanted])
+            && matrix.as_slice().par_chunks(self.cols).all(|row| check_vector(row).is_ok())
+        {
+            return Ok((Embeddings::new(vocabulary, matrix), Skipped::default()));
+        }
+        let mut intake = Intake::new(path, options, self.cols, self.rows)?;
+        let rows: Vec<usize> = (0..self.rows).collect();
+        for block in rows.chunks(64 * ROWS_AT_A_TIME) {
+            let decoded: Vec<Vec<f32>> = block
+                .par_chunks(ROWS_AT_A_TIME)
+                .map(|rows| {
+                    let mut values = Vec::with_capacity(rows.len() * self.cols);
+                    rows.iter().for_each(|&row| self.decode_row(row, &mut values));
+                    values
+                })
+                .collect();
+            for (&row, vector) in block.iter().zip(decoded.iter().flat_map(|values| values.chunks_exact(self.cols))) {
+                if intake.is_full() {
+                    return intake.finish();
+                }
+                let entry = check_word(words[row]).and_then(|word| check_vector(vector).map(|()| (word, vector)));
+                intake.take(entry, Place::Entry(row as u64 + 1));
+            }
+        }
+        intake.finish()
+    }
+}
+
+fn distinct_words(words: &[&[u8]]) -> Option<Vocabulary> {
+    let mut vocabulary = Vocabulary::new();
+    words.iter().all(|word| check_word(word).is_ok_and(|word| vocabulary.push(word))).then_some(vocabulary)
+}
+
+/// A file with one word a line.
+pub(crate) struct WordList {
+    path: PathBuf,
+    text: Bytes,
+}
+
+impl WordList {
+    pub(crate) fn read(input: &Input) -> Result<Self> {
+        Ok(WordList { path: input.path().to_owned(), text: input.text()? })
+    }
+
+    /// The list that belongs to an array: the one named, `stem.words.txt`, `stem.txt`, or `words.txt` beside it.
+    pub(crate) fn beside(array: &Path, options: &ReadOptions) -> Result<Self> {
+        let candidates = match &options.words {
+            Some(named) => vec![named.clone()],
+            None => {
+                // `fr.npy.zst` is listed in `fr.words.txt`.
+                let name = array.file_name().unwrap_or_default().to_string_lossy();
+                let stem = name.split_once(".npy").or(name.split_once(".safetensors")).map_or(&*name, |(stem, _)| stem);
+                let names = [format!("{stem}.words.txt"), format!("{stem}.txt"), "words.txt".to_owned()];
+                names.map(|name| array.with_file_name(name)).to_vec()
+            }
+        };
+        match candidates.iter().find(|path| path.is_file()).or(options.words.as_ref()) {
+            Some(path) => Self::read(&Input::open(path)?),
+            None => {
+                let names: Vec<String> = candidates.iter().map(|path| path.display().to_string()).collect();
+                let problem = format!(
+                    "holds numbers but no words, and there is no word list beside it (looked for {}); name one",
+                    names.join(", ")
+                );
+                Err(Error::malformed(array, Place::Whole, problem))
+            }
+        }
+    }
+
+    /// The lines, of which there must be `rows`.
+    fn lines(&self, rows: usize) -> Result<Vec<&[u8]>> {
+        let text: &[u8] = &self.text;
+        let text = text.strip_suffix(b"\n").unwrap_or(text);
+        let lines: Vec<&[u8]> =
+            text.split(|&b| b == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line)).collect();
+        if lines.len() != rows {
+            let problem = format!("has {} words for an array of {rows} rows; one line per row is needed", lines.len());
+            return Err(Error::malformed(&self.path, Place::Whole, problem));
+        }
+        Ok(lines)
+    }
+}

@@ -1,0 +1,211 @@
+//! fastText's binary models: the words' vectors, and the n-gram table that gives every other word one.
+
+use std::path::Path;
+
+use rayon::prelude::*;
+
+use super::array::Element;
+use super::intake::{Intake, check_dimension, check_vector, check_word};
+use super::{Format, ROWS_AT_A_TIME, Read, ReadOptions};
+use crate::error::{Error, Place, Result};
+use crate::files::{Bytes, Input};
+
+pub(crate) const MAGIC: [u8; 4] = 793_712_314_i32.to_le_bytes();
+const VERSIONS: std::ops::RangeInclusive<i32> = 11..=12;
+const SUPERVISED: i32 = 3;
+/// The end-of-sentence token; fastText gives it no n-grams.
+const END_OF_SENTENCE: &[u8] = b"</s>";
+
+pub(crate) fn read(input: &Input, options: &ReadOptions) -> Result<Read> {
+    let path = input.path();
+    let bytes = input.bytes()?;
+    let mut cursor = Cursor { path, bytes: &bytes, at: 0 };
+    cursor.take(MAGIC.len())?;
+    let version = cursor.i32()?;
+    if !VERSIONS.contains(&version) {
+        return Err(cursor.error(format!("is a fastText model of version {version}; 11 and 12 can be read")));
+    }
+
+    // dim, ws, epoch, minCount, neg, wordNgrams, loss, model, bucket, minn, maxn, lrUpdateRate, then t as f64.
+    let arguments: Vec<i32> = (0..12).map(|_| cursor.i32()).collect::<Result<_>>()?;
+    cursor.take(8)?;
+    let [dim, _, _, _, _, _, _, model, bucket, min_n, max_n, _] = arguments[..] else {
+        unreachable!("twelve were read")
+    };
+    // Version 11 supervised models carry a `maxn` that they do not use.
+    let max_n = if version == 11 && model == SUPERVISED { 0 } else { max_n };
+    let dim = cursor.size(i64::from(dim), "dimension")?;
+    check_dimension(path, dim)?;
+
+    let entries = cursor.i32()?;
+    let words = cursor.i32()?;
+    cursor.take(4 + 8)?; // labels, tokens
+    let pruned = cursor.i64()?;
+    let entries = cursor.size(i64::from(entries), "dictionary size")?;
+    let words = cursor.size(i64::from(words), "number of words")?;
+    if words > entries {
+        return Err(cursor.error(format!("declares {words} words in a dictionary of {entries}")));
+    }
+    let mut spellings: Vec<&[u8]> = Vec::new();
+    for entry in 0..entries {
+        let spelling = cursor.until_nul()?;
+        cursor.take(8 + 1)?; // count, type
+        if entry < words {
+            spellings.push(spelling);
+        }
+    }
+    if cursor.bytes.get(cursor.at) == Some(&1) || pruned > 0 {
+        return Err(cursor.error(
+            "is a quantised fastText model (.ftz), which is not supported: use the full .bin model it was made from",
+        ));
+    }
+    cursor.take(1)?;
+
+    let (rows, cols) = (cursor.i64()?, cursor.i64()?);
+    let (rows, cols) = (cursor.size(rows, "matrix rows")?, cursor.size(cols, "matrix columns")?);
+    let bucket = cursor.size(i64::from(bucket), "number of buckets")?;
+    let has_ngrams = pruned != 0 && max_n > 0 && bucket > 0;
+    if cols != dim || rows < words + if has_ngrams { bucket } else { 0 } {
+        return Err(cursor.error(format!(
+            "has a matrix of {rows} x {cols} where {words} words, {bucket} buckets and dimension {dim} are declared"
+        )));
+    }
+    let start = cursor.at;
+    cursor.take(rows.checked_mul(cols * 4).ok_or_else(|| cursor.error("declares an impossible matrix"))?)?;
+
+    let n_range = has_ngrams.then(|| (min_n.max(1) as usize, max_n as usize));
+    let subwords = Subwords { bytes: bytes.clone(), start, dim, words, bucket, n_range };
+    let mut intake = Intake::new(path, options, dim, words)?;
+    for (block_index, block) in spellings.chunks(64 * ROWS_AT_A_TIME).enumerate() {
+        let first = block_index * 64 * ROWS_AT_A_TIME;
+        let vectors: Vec<Vec<f32>> =
+            block.par_iter().enumerate().map(|(i, word)| subwords.known_word(first + i, word)).collect();
+        for (i, (word, vector)) in block.iter().zip(&vectors).enumerate() {
+            if intake.is_full() {
+                break;
+            }
+            let entry = check_word(word).and_then(|word| check_vector(vector).map(|()| (word, &vector[..])));
+            intake.take(entry, Place::Entry((first + i) as u64 + 1));
+        }
+        options.progress.advance((first + block.len()) as u64, words as u64);
+        if intake.is_full() {
+            break;
+        }
+    }
+    let (mut embeddings, skipped) = intake.finish()?;
+    if has_ngrams {
+        embeddings.set_subwords(subwords);
+    }
+    Ok(Read { embeddings, format: Format::FastText, skipped, warnings: Vec::new() })
+}
+
+/// The n-gram table of a fastText model, left in the file.
+#[derive(Clone)]
+pub struct Subwords {
+    bytes: Bytes,
+    start: usize,
+    dim: usize,
+    words: usize,
+    bucket: usize,
+    /// Shortest and longest n-gram; none when the model was trained without.
+    n_range: Option<(usize, usize)>,
+}
+
+impl Subwords {
+    /// The mean of the vectors of the word's n-grams; `None` when it has none or they cancel out.
+    pub fn vector(&self, word: &str) -> Option<Vec<f32>> {
+        let rows = self.ngram_rows(word.as_bytes());
+        let vector = self.mean(&rows);
+        (!rows.is_empty() && check_vector(&vector).is_ok()).then_some(vector)
+    }
+
+    /// A word of the model has a row of its own beside those of its n-grams.
+    fn known_word(&self, index: usize, word: &[u8]) -> Vec<f32> {
+        let mut rows = vec![index];
+        if word != END_OF_SENTENCE {
+            rows.extend(self.ngram_rows(word));
+        }
+        self.mean(&rows)
+    }
+
+    fn mean(&self, rows: &[usize]) -> Vec<f32> {
+        let mut sum = vec![0.0; self.dim];
+        for row in rows {
+            let at = self.start + row * self.dim * 4;
+            let values = self.bytes[at..at + self.dim * 4].chunks_exact(4).map(|b| Element::F32.decode(b));
+            sum.iter_mut().zip(values).for_each(|(sum, value)| *sum += value);
+        }
+        let scale = 1.0 / rows.len().max(1) as f32;
+        sum.iter_mut().for_each(|sum| *sum *= scale);
+        sum
+    }
+
+    /// The rows of all n-grams of `<word>`, counted in UTF-8 characters; single `<` and `>` do not count.
+    fn ngram_rows(&self, word: &[u8]) -> Vec<usize> {
+        let Some((min_n, max_n)) = self.n_range else { return Vec::new() };
+        let marked = [b"<", word, b">"].concat();
+        let is_start = |at: usize| marked[at] & 0xc0 != 0x80;
+        let mut rows = Vec::new();
+        for start in (0..marked.len()).filter(|&at| is_start(at)) {
+            let mut end = start;
+            for n in 1..=max_n {
+                if end == marked.len() {
+                    break;
+                }
+                end += 1;
+                while end < marked.len() && !is_start(end) {
+                    end += 1;
+                }
+                if n >= min_n && !(n == 1 && (start == 0 || end == marked.len())) {
+                    rows.push(self.words + hash(&marked[start..end]) as usize % self.bucket);
+                }
+            }
+        }
+        rows
+    }
+}
+
+/// FNV-1a as fastText computes it: each byte is taken as signed.
+fn hash(ngram: &[u8]) -> u32 {
+    ngram.iter().fold(2_166_136_261, |h: u32, &b| (h ^ i32::from(b as i8) as u32).wrapping_mul(16_777_619))
+}
+
+/// Reads the fields of the file one after another.
+struct Cursor<'a> {
+    path: &'a Path,
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl<'a> Cursor<'a> {
+    fn take(&mut self, len: usize) -> Result<&'a [u8]> {
+        let taken = self.at.checked_add(len).and_then(|end| self.bytes.get(self.at..end));
+        let taken = taken.ok_or_else(|| self.error("the fastText model is cut off here: fetch the file again"))?;
+        self.at += len;
+        Ok(taken)
+    }
+
+    fn i32(&mut self) -> Result<i32> {
+        self.take(4).map(|b| i32::from_le_bytes([b[0], b[1], b[2], b[3]]))
+    }
+
+    fn i64(&mut self) -> Result<i64> {
+        self.take(8).map(|b| i64::from_le_bytes([b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7]]))
+    }
+
+    fn until_nul(&mut self) -> Result<&'a [u8]> {
+        let rest = &self.bytes[self.at..];
+        let len =
+            memchr::memchr(0, rest).ok_or_else(|| self.error("the dictionary is cut off: fetch the file again"))?;
+        self.at += len + 1;
+        Ok(&rest[..len])
+    }
+
+    fn size(&self, value: i64, what: &str) -> Result<usize> {
+        usize::try_from(value).map_err(|_| self.error(format!("declares a {what} of {value}; the file is damaged")))
+    }
+
+    fn error(&self, problem: impl Into<String>) -> Error {
+        Error::malformed(self.path, Place::Byte(self.at as u64), problem)
+    }
+}

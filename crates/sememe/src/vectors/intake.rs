@@ -1,0 +1,98 @@
+//! What every reader does with a word and its vector: check, count, keep.
+
+use std::path::Path;
+
+use super::skipped::{Reason, Skipped};
+use super::{Embeddings, Matrix, ReadOptions, Vocabulary};
+use crate::error::{Error, Place, Result};
+
+/// More than one in this many entries unusable means that the file is not what it seems.
+const TOLERATED_ONE_IN: u64 = 100;
+
+/// Largest dimension accepted: far above any embedding in use, far below what a corrupt header claims.
+pub(crate) const MAX_DIMENSION: usize = 32_768;
+
+/// Gathers the words and vectors of one file in order.
+pub(crate) struct Intake<'a> {
+    path: &'a Path,
+    options: &'a ReadOptions,
+    pub(crate) dim: usize,
+    pub(crate) vocabulary: Vocabulary,
+    vectors: Vec<f32>,
+    pub(crate) skipped: Skipped,
+    pub(crate) seen: u64,
+}
+
+impl<'a> Intake<'a> {
+    /// `expected` rows are made room for; it must come from the size of the file, never from what the file declares.
+    pub(crate) fn new(path: &'a Path, options: &'a ReadOptions, dim: usize, expected: usize) -> Result<Self> {
+        check_dimension(path, dim)?;
+        let rows = expected.min(options.max_words.unwrap_or(usize::MAX));
+        let vectors = Vec::with_capacity(rows.saturating_mul(dim));
+        Ok(Intake { path, options, dim, vocabulary: Vocabulary::new(), vectors, skipped: Skipped::default(), seen: 0 })
+    }
+
+    /// True when as many words are in as were asked for.
+    pub(crate) fn is_full(&self) -> bool {
+        self.options.max_words.is_some_and(|limit| self.vocabulary.len() >= limit)
+    }
+
+    /// Takes one entry: what was read of it, or why it could not be read.
+    pub(crate) fn take(&mut self, entry: std::result::Result<(&str, &[f32]), Reason>, place: Place) {
+        self.seen += 1;
+        match entry {
+            Ok((word, vector)) if self.vocabulary.push(word) => self.vectors.extend_from_slice(vector),
+            Ok(_) => self.skipped.add(Reason::Duplicate, place),
+            Err(reason) => self.skipped.add(reason, place),
+        }
+    }
+
+    /// The embeddings, unless too much had to be skipped.
+    pub(crate) fn finish(self) -> Result<(Embeddings, Skipped)> {
+        let Intake { path, options, dim, vocabulary, vectors, skipped, seen } = self;
+        check_skipped(path, options, &skipped, seen)?;
+        if vocabulary.is_empty() {
+            return Err(Error::malformed(path, Place::Whole, format!("has no usable word vector ({skipped})")));
+        }
+        Ok((Embeddings::new(vocabulary, Matrix::new(vectors, dim)), skipped))
+    }
+}
+
+pub(crate) fn check_skipped(path: &Path, options: &ReadOptions, skipped: &Skipped, seen: u64) -> Result<()> {
+    let (bad, tolerated, limit) = match options.strict {
+        true => (skipped.total(), "none", 0),
+        false => (skipped.bad(), "1 %", seen / TOLERATED_ONE_IN),
+    };
+    if bad > limit {
+        return Err(Error::TooManySkipped { path: path.to_owned(), bad, seen, tolerated, skipped: skipped.clone() });
+    }
+    Ok(())
+}
+
+pub(crate) fn check_dimension(path: &Path, dim: usize) -> Result<()> {
+    if dim == 0 || dim > MAX_DIMENSION {
+        let problem = format!("has vectors of dimension {dim}; 1 to {MAX_DIMENSION} can be read");
+        return Err(Error::malformed(path, Place::Whole, problem));
+    }
+    Ok(())
+}
+
+/// The word as text, or why it cannot be one.
+pub(crate) fn check_word(word: &[u8]) -> std::result::Result<&str, Reason> {
+    match std::str::from_utf8(word) {
+        Err(_) => Err(Reason::InvalidUtf8),
+        Ok(word) if word.is_empty() || word.contains('\n') => Err(Reason::NoWord),
+        Ok(word) => Ok(word),
+    }
+}
+
+/// Why a vector cannot be used, if it cannot.
+pub(crate) fn check_vector(vector: &[f32]) -> std::result::Result<(), Reason> {
+    if !vector.iter().all(|x| x.is_finite()) {
+        return Err(Reason::NotFinite);
+    }
+    if vector.iter().all(|&x| x == 0.0) {
+        return Err(Reason::ZeroVector);
+    }
+    Ok(())
+}

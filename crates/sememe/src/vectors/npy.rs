@@ -1,0 +1,102 @@
+//! NumPy `.npy` arrays (format versions 1 to 3) with a word list beside them.
+//!
+//! The header is a Python dictionary literal of three known keys; it is read by hand because a general literal parser
+//! recurses on hostile nesting.
+
+use std::path::Path;
+
+use super::array::{Array, Element, WordList};
+use super::{Embeddings, Format, ROWS_AT_A_TIME, Read, ReadOptions, word_list_beside};
+use crate::error::{Error, Place, Result};
+use crate::files::{Bytes, Input, Output};
+
+pub(crate) const MAGIC: &[u8] = b"\x93NUMPY";
+
+pub(crate) fn read(input: &Input, words: Option<&Input>, options: &ReadOptions) -> Result<Read> {
+    let path = input.path();
+    let bytes = input.bytes()?;
+    let header = Header::parse(&bytes).map_err(|problem| Error::malformed(path, Place::Byte(0), problem))?;
+    let array = Array::new(path, (bytes, header.data_start), header.shape, header.element, header.column_major)?;
+    let words = match words {
+        Some(words) => WordList::read(words)?,
+        None => WordList::beside(path, options)?,
+    };
+    let (embeddings, skipped) = array.with_words(path, &words, options)?;
+    Ok(Read { embeddings, format: Format::Npy, skipped, warnings: Vec::new() })
+}
+
+struct Header {
+    data_start: usize,
+    shape: (usize, usize),
+    element: Element,
+    column_major: bool,
+}
+
+impl Header {
+    fn parse(bytes: &Bytes) -> std::result::Result<Self, String> {
+        let cut = || "the .npy header is cut off: fetch the file again".to_owned();
+        let after_magic = bytes.strip_prefix(MAGIC).ok_or("does not begin like a .npy file")?;
+        let (len, text_start) = match after_magic {
+            [1, _, a, b, ..] => (usize::from(u16::from_le_bytes([*a, *b])), 10),
+            [2 | 3, _, a, b, c, d, ..] => (u32::from_le_bytes([*a, *b, *c, *d]) as usize, 12),
+            [version, ..] if *version > 3 => return Err(format!("is of .npy version {version}; 1 to 3 can be read")),
+            _ => return Err(cut()),
+        };
+        let text = bytes.get(text_start..text_start + len).ok_or_else(cut)?;
+        let text = std::str::from_utf8(text).map_err(|_| "the .npy header is not text".to_owned())?;
+
+        let value = |key: &str| {
+            let at = text.find(&format!("'{key}'")).ok_or(format!("the .npy header has no {key}"))?;
+            let value = text[at + key.len() + 2..].trim_start();
+            value.strip_prefix(':').map(str::trim_start).ok_or(format!("the .npy header has no value for {key}"))
+        };
+        let descr = value("descr")?;
+        let element = match descr.get(..5).unwrap_or(descr) {
+            "'<f4'" => Element::F32,
+            "'<f8'" => Element::F64,
+            "'<f2'" => Element::F16,
+            "'|i1'" => Element::I8,
+            _ => {
+                let dtype: String = descr.chars().take_while(|&c| c != ',').take(20).collect();
+                return Err(format!("holds numbers of type {dtype}; save it as float32 (also read: f8, f2, i1)"));
+            }
+        };
+        let column_major = value("fortran_order")?.starts_with("True");
+        let shape = value("shape")?;
+        let inside = shape.strip_prefix('(').and_then(|s| s.split_once(')')).ok_or("the .npy header has no shape")?.0;
+        let sizes: Vec<&str> = inside.split(',').map(str::trim).filter(|size| !size.is_empty()).collect();
+        let &[rows, cols] = &sizes[..] else {
+            return Err(format!("holds an array of shape ({inside}); rows and columns are needed"));
+        };
+        let size = |text: &str| text.parse().map_err(|_| format!("has a size of {text:?} in its .npy header"));
+        Ok(Header { data_start: text_start + len, shape: (size(rows)?, size(cols)?), element, column_major })
+    }
+}
+
+/// Writes `path` (float32) and its word list `stem.words.txt` beside it.
+pub(crate) fn write(embeddings: &Embeddings, path: &Path) -> Result<()> {
+    let mut words = Output::create(&word_list_beside(path))?;
+    for word in embeddings.vocabulary().iter() {
+        words.write_all(word.as_bytes())?;
+        words.write_all(b"\n")?;
+    }
+    let shape = (embeddings.len(), embeddings.dim());
+    let dictionary = format!("{{'descr': '<f4', 'fortran_order': False, 'shape': {shape:?}, }}");
+    // NumPy aligns the data to 64 bytes: magic, version, length and the newline take 11.
+    let padding = (64 - (dictionary.len() + 11) % 64) % 64;
+    let mut output = Output::create(path)?;
+    output.write_all(MAGIC)?;
+    output.write_all(&[1, 0])?;
+    output.write_all(&((dictionary.len() + padding + 1) as u16).to_le_bytes())?;
+    output.write_all(format!("{dictionary}{:padding$}\n", "").as_bytes())?;
+    for rows in embeddings.matrix().as_slice().chunks(ROWS_AT_A_TIME * embeddings.dim()) {
+        output.write_all(&little_endian(rows))?;
+    }
+    words.finish()?;
+    output.finish()
+}
+
+/// The bytes of f32 numbers as every format here stores them.
+pub(crate) fn little_endian(values: &[f32]) -> Vec<u8> {
+    values.iter().flat_map(|value| value.to_le_bytes()).collect()
+}

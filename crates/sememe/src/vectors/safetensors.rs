@@ -1,0 +1,90 @@
+//! Vectors in safetensors: an array with its words inside (as sememe writes them) or in a list beside it.
+
+use std::path::Path;
+
+use safetensors::Dtype;
+use serde_json::json;
+
+use super::array::{Array, Element, WordList};
+use super::intake::check_word;
+use super::{Embeddings, Format, Matrix, Read, ReadOptions, Vocabulary};
+use crate::error::{Place, Result};
+use crate::files::Input;
+use crate::tensors::{self, Tensor, TensorFile};
+
+const VECTORS: &str = "vectors";
+const WORDS: &str = "words";
+
+pub(crate) fn read(input: &Input, words: Option<&Input>, options: &ReadOptions) -> Result<Read> {
+    let file = TensorFile::read(input)?;
+    let array = array(&file)?;
+    let words = match words {
+        Some(words) => WordList::read(words)?,
+        None if file.has(WORDS) && options.words.is_none() => {
+            WordList::read(&Input::from_bytes(input.path(), file.bytes(WORDS)?.to_vec())?)?
+        }
+        None => WordList::beside(input.path(), options)?,
+    };
+    let (embeddings, skipped) = array.with_words(input.path(), &words, options)?;
+    Ok(Read { embeddings, format: Format::Safetensors, skipped, warnings: Vec::new() })
+}
+
+/// The array called `vectors`, or the only one with rows and columns.
+fn array(file: &TensorFile) -> Result<Array> {
+    let shapes = file.shapes();
+    let candidates: Vec<&str> = shapes.iter().filter(|(_, shape)| shape.len() == 2).map(|(name, _)| *name).collect();
+    let name = match candidates[..] {
+        _ if candidates.contains(&VECTORS) => VECTORS,
+        [only] => only,
+        [] => return Err(file.error("has no array with rows and columns")),
+        _ => {
+            return Err(file.error(format!(
+                "has several arrays with rows and columns ({}); name the one with the vectors `{VECTORS}`",
+                candidates.join(", ")
+            )));
+        }
+    };
+    let (dtype, shape, bytes, start) = file.locate(name)?;
+    let element = match dtype {
+        Dtype::I8 => Element::I8,
+        Dtype::F16 => Element::F16,
+        Dtype::BF16 => Element::Bf16,
+        Dtype::F32 => Element::F32,
+        Dtype::F64 => Element::F64,
+        other => return Err(file.error(format!("the array {name:?} is of type {other:?}; save it as F32"))),
+    };
+    Array::new(file.path(), (bytes, start), (shape[0], shape[1]), element, false)
+}
+
+/// Writes `vectors` (F32) and `words` (UTF-8 bytes, each word ended by a newline).
+pub(crate) fn write(embeddings: &Embeddings, path: &Path) -> Result<()> {
+    let words: Vec<u8> = embeddings.vocabulary().iter().flat_map(|word| [word.as_bytes(), b"\n"].concat()).collect();
+    let matrix = embeddings.matrix();
+    let tensors = vec![
+        (VECTORS.to_owned(), Tensor::f32s(matrix.as_slice(), matrix.rows(), matrix.cols())),
+        (WORDS.to_owned(), Tensor::bytes(&words)),
+    ];
+    tensors::write(path, &json!({ "kind": "vectors", "version": 1 }), tensors)
+}
+
+/// Opens what [`write`] wrote without looking at the numbers: the matrix stays in the file.
+pub(crate) fn open_own(path: &Path) -> Result<Embeddings> {
+    let file = TensorFile::open(path)?;
+    let (dtype, shape, bytes, start) = file.locate(VECTORS)?;
+    let &[rows, cols] = shape else { return Err(file.error("its vectors have no rows and columns")) };
+    if dtype != Dtype::F32 || cols == 0 {
+        return Err(file.error("its vectors are not F32"));
+    }
+    let words = file.bytes(WORDS)?;
+    let mut vocabulary = Vocabulary::new();
+    for (row, word) in words.strip_suffix(b"\n").unwrap_or(words).split(|&b| b == b'\n').enumerate() {
+        if !check_word(word).is_ok_and(|word| vocabulary.push(word)) {
+            let problem = format!("word {} is damaged or there twice", row + 1);
+            return Err(crate::Error::malformed(path, Place::Entry(row as u64 + 1), problem));
+        }
+    }
+    if vocabulary.len() != rows {
+        return Err(file.error(format!("has {} words for {rows} vectors", vocabulary.len())));
+    }
+    Ok(Embeddings::new(vocabulary, Matrix::from_bytes(bytes, start, rows, cols)))
+}
