@@ -117,7 +117,7 @@ pub struct Align {
     /// Length of the hidden vector [default: the smallest dimension of a view]
     #[arg(long, value_name = "K")]
     pub latent: Option<usize>,
-    /// Shrink covariances: auto, none, or a number from 0 to 1
+    /// Shrink covariances: auto, none, or a number from 0 to 0.99
     #[arg(long, default_value = "auto", value_name = "HOW")]
     pub shrinkage: Shrinkage,
     /// Prepare vectors by these steps, in order: unit, center, standardize; or none

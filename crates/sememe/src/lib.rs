@@ -16,7 +16,9 @@
 //! let fr = Embeddings::new(["un", "deux", "trois", "quatre"].into_iter().collect(),
 //!     Matrix::new(vec![-0.1, 1.0, -1.0, 0.2, -0.3, -1.0, 0.9, 0.4], 2));
 //! let mut tuples = Tuples::new(2);
-//! (0..3).for_each(|i| drop(tuples.add(&[Some(i), Some(i)])));
+//! for i in 0..3 {
+//!     tuples.add(&[Some(i), Some(i)]);
+//! }
 //!
 //! let moments = Moments::of(&[("en", &en), ("fr", &fr)], &tuples);
 //! let (model, _) = ibfa::fit(&moments, &Default::default())?;

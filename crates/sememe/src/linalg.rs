@@ -28,8 +28,7 @@ impl Cholesky {
         let factor = a.llt(Side::Lower).map_err(|_| failed("the matrix is not positive definite".to_owned()))?;
         let l = factor.L().to_owned();
         let residual = (&l * l.transpose() - a).norm_l2() / a.norm_l2();
-        // Not `residual > RESIDUAL`: NaN must fail too.
-        if !(residual <= RESIDUAL) {
+        if residual.is_nan() || residual > RESIDUAL {
             return Err(failed(format!("relative residual {residual:.1e}")));
         }
         Ok(Cholesky { l })
@@ -93,7 +92,7 @@ impl Svd {
         let residual =
             (&scaled * v.transpose() - a).norm_max() / s.first().copied().unwrap_or(0.0).max(f64::MIN_POSITIVE);
         let worst = residual.max(off_orthogonal(&u)).max(off_orthogonal(&v));
-        if !(worst <= RESIDUAL) {
+        if worst.is_nan() || worst > RESIDUAL {
             return Err(failed(format!("residual {worst:.1e}")));
         }
         Ok(Svd { u, s, v })

@@ -107,7 +107,7 @@ fn file_stem(name: &str) -> String {
         _ => format!("%{byte:02X}"),
     };
     let stem: String = name.bytes().take(60).map(escape).collect();
-    if stem.starts_with('.') { format!("%2E{}", &stem[1..]) } else { stem }
+    stem.strip_prefix('.').map_or(stem.clone(), |rest| format!("%2E{rest}"))
 }
 
 #[cfg(test)]

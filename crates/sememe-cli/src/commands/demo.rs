@@ -53,7 +53,7 @@ impl Language {
 /// The columns of two languages out of a list of concepts.
 fn concepts(name: &str, text: &str, from: &Language, to: &Language) -> sememe::Result<Lexicon> {
     let all = lexicon::read_tuples_input(&Input::from_bytes(name, text.as_bytes().to_vec())?)?.lexicon;
-    Ok(all.restricted(&[from.name, to.name])?)
+    all.restricted(&[from.name, to.name])
 }
 
 pub fn run(arguments: &Demo, global: &Global) -> anyhow::Result<()> {

@@ -14,7 +14,7 @@ pub enum Shrinkage {
     Auto,
     /// Not at all: maximum likelihood.
     None,
-    /// By this much, between 0 and 1.
+    /// By this much, from 0 to 0.99.
     By(f64),
 }
 
@@ -22,12 +22,12 @@ impl FromStr for Shrinkage {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
-        let expected = "it must be auto, none or a number from 0 to 1";
+        let expected = format!("it must be auto, none or a number from 0 to {MOST}");
         match text {
             "auto" => Ok(Shrinkage::Auto),
             "none" => Ok(Shrinkage::None),
             number => match number.parse() {
-                Ok(by) if (0.0..=1.0).contains(&by) => Ok(Shrinkage::By(by)),
+                Ok(by) if (0.0..=MOST).contains(&by) => Ok(Shrinkage::By(by)),
                 _ => Err(Error::argument("shrinkage", text, expected)),
             },
         }
@@ -43,6 +43,9 @@ impl fmt::Display for Shrinkage {
         }
     }
 }
+
+/// Shrunk by 1, a covariance would say nothing of the data.
+const MOST: f64 = 0.99;
 
 /// A shrunk covariance that can be inverted, and how much it was shrunk.
 pub(crate) struct Shrunk {
@@ -105,7 +108,7 @@ fn oracle_approximating(covariance: &Mat, n: f64) -> f64 {
     let numerator = (1.0 - 2.0 / p) * of_square + square_of_trace;
     let denominator = (n + 1.0 - 2.0 / p) * (of_square - square_of_trace / p);
     // A multiple of the identity is its own target.
-    if denominator > 0.0 { (numerator / denominator).min(1.0) } else { 1.0 }
+    if denominator > 0.0 { (numerator / denominator).min(MOST) } else { MOST }
 }
 
 #[cfg(test)]

@@ -226,8 +226,7 @@ impl Format {
         if text::parse_header(&head[..newline]).is_some() {
             let sample = &head[(newline + 1).min(head.len())..];
             let has_text_row = text::look_at_beginning(sample, false, head.len() < text::HEAD).dim > 0;
-            let looks_binary = sample.iter().take(4096).any(|&b| b < b' ' && !b.is_ascii_whitespace());
-            return Ok(if looks_binary && !has_text_row { Format::Word2vec } else { Format::Text });
+            return Ok(if is_text(sample) || has_text_row { Format::Text } else { Format::Word2vec });
         }
         Ok(Format::Text)
     }
@@ -250,6 +249,13 @@ impl FromStr for Format {
             Error::argument("format", name, format!("it must be one of {}", names.join(", ")))
         })
     }
+}
+
+/// Whether the beginning is valid UTF-8 without control characters, as rows of floats hardly ever are.
+fn is_text(bytes: &[u8]) -> bool {
+    let start = &bytes[..bytes.len().min(4096)];
+    let is_utf8 = std::str::from_utf8(start).map_or_else(|e| e.error_len().is_none(), |_| true);
+    is_utf8 && start.iter().all(|&b| b >= b' ' || b.is_ascii_whitespace())
 }
 
 /// Files that people hand over by mistake.

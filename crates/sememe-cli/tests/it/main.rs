@@ -1,0 +1,33 @@
+//! The command as people and scripts use it.
+
+mod errors;
+mod pipeline;
+
+use std::path::{Path, PathBuf};
+use std::process::Output;
+
+use assert_cmd::Command;
+use serde_json::Value;
+
+/// Runs `sememe` in a folder.
+fn sememe(folder: &Path, arguments: &[&str]) -> Output {
+    let mut command = Command::cargo_bin("sememe").expect("the command is built with its tests");
+    command.current_dir(folder).args(arguments).output().expect("it can be run")
+}
+
+/// The JSON object that a command prints.
+fn json(folder: &Path, arguments: &[&str]) -> Value {
+    let output = sememe(folder, &[arguments, &["--json"]].concat());
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{arguments:?}: {stderr}");
+    serde_json::from_slice(&output.stdout).expect("one JSON object")
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).expect("UTF-8")
+}
+
+/// A file of the bundled data.
+fn bundled(name: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("demo").join(name)
+}

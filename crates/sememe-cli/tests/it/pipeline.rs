@@ -1,0 +1,110 @@
+//! From vectors and a dictionary to translations.
+
+use std::path::Path;
+
+use super::{bundled, json, sememe, text};
+
+/// Aligns the bundled Finnish and Russian vectors in `folder/space` and returns what `align` said.
+fn align(folder: &Path, space: &str, more: &[&str]) -> serde_json::Value {
+    let fi = format!("fi={}", bundled("fi.npy.zst").display());
+    let ru = format!("ru={}", bundled("ru.npy.zst").display());
+    let concepts = bundled("concepts.train.tsv");
+    let pairs: String = std::fs::read_to_string(concepts)
+        .unwrap()
+        .lines()
+        .skip(1)
+        .map(|line| line.split('\t').collect::<Vec<_>>())
+        .filter(|cells| !cells[2].is_empty() && !cells[3].is_empty())
+        .map(|cells| format!("{}\t{}\n", cells[3], cells[2]))
+        .collect();
+    std::fs::write(folder.join("fi-ru.tsv"), pairs).unwrap();
+    let arguments = ["align", &fi, &ru, "--lexicon", "fi-ru=fi-ru.tsv", "-o", space];
+    json(folder, &[&arguments[..], more].concat())
+}
+
+#[test]
+fn demo_aligns_evaluates_and_translates() {
+    let folder = tempfile::tempdir().unwrap();
+    let result = json(folder.path(), &["demo", "--keep", "kept"]);
+    for direction in ["en-fr", "fr-en"] {
+        let precision = result["translation"][direction]["precision"]["1"].as_f64().unwrap();
+        assert!(precision > 70.0, "{direction}: {precision}");
+    }
+    assert_eq!(result["translations"][0]["candidates"][0], "fromage");
+    let output = sememe(folder.path(), &["translate", "kept", "--from", "fr", "--to", "en", "Roi"]);
+    assert!(text(&output.stdout).contains("king"));
+}
+
+#[test]
+fn align_evaluate_translate_and_project_work_together() {
+    let folder = tempfile::tempdir().unwrap();
+    let fitted = align(folder.path(), "space", &["--lower"]);
+    assert_eq!(fitted["views"][0]["words"], 5000);
+    assert!(fitted["pairs"].as_f64().unwrap() > 1200.0);
+
+    let gold = "koira собака\nkissa кошка\ntalo дом\nolematon ничто-такое\n";
+    std::fs::write(folder.path().join("gold.txt"), gold).unwrap();
+    let evaluate = ["evaluate", "translation", "space", "--from", "fi", "--to", "ru", "--gold", "gold.txt"];
+    let result = json(folder.path(), &evaluate);
+    assert_eq!((result["queries"].as_u64(), result["gold_words"].as_u64()), (Some(3), Some(4)));
+    assert!(result["precision"]["10"].as_f64().unwrap() > 60.0, "{result}");
+
+    let translated = json(folder.path(), &["translate", "space", "--from", "fi", "--to", "ru", "-k", "3", "KOIRA"]);
+    assert_eq!(translated["translations"][0]["candidates"].as_array().unwrap().len(), 3);
+
+    // Projecting the same vectors again gives what the space holds.
+    let same = format!("fi={}", bundled("fi.npy.zst").display());
+    json(folder.path(), &["project", "space", &same, "-o", "again.safetensors"]);
+    let read = |path: &str| sememe::vectors::read(&folder.path().join(path), &Default::default()).unwrap().embeddings;
+    assert_eq!(read("again.safetensors").matrix().as_slice(), read("space/fi.safetensors").matrix().as_slice());
+}
+
+#[test]
+fn one_thread_and_two_write_the_same_files() {
+    let folder = tempfile::tempdir().unwrap();
+    for threads in ["1", "2"] {
+        align(folder.path(), threads, &["--threads", threads, "--normalize", "unit,center,unit"]);
+    }
+    for file in ["model.safetensors", "fi.safetensors", "ru.safetensors"] {
+        let [one, two] = ["1", "2"].map(|space| std::fs::read(folder.path().join(space).join(file)).unwrap());
+        assert!(one == two, "{file} differs");
+    }
+}
+
+#[test]
+fn identical_strings_can_stand_for_a_dictionary() {
+    let folder = tempfile::tempdir().unwrap();
+    let (en, fr) = (bundled("en.npy.zst"), bundled("fr.npy.zst"));
+    let (en, fr) = (format!("a={}", en.display()), format!("b={}", fr.display()));
+    let all = json(folder.path(), &["align", &en, &fr, "--identical", "-o", "all"]);
+    let numerals = json(folder.path(), &["align", &en, &fr, "--identical=numerals", "-o", "numerals"]);
+    let pairs = |result: &serde_json::Value| result["lexicons"][0]["identical"].as_u64().unwrap();
+    assert!(pairs(&all) > pairs(&numerals) && pairs(&numerals) > 50);
+}
+
+#[test]
+fn convert_and_inspect_every_format() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut from = bundled("en.npy.zst").display().to_string();
+    for to in ["a.vec", "b.bin", "c.npy", "d.safetensors", "e.txt"] {
+        json(folder.path(), &["convert", &from, to]);
+        let seen = json(folder.path(), &["inspect", to]);
+        assert_eq!((seen["words"].as_u64(), seen["dimension"].as_u64()), (Some(5000), Some(300)), "{to}");
+        from = to.to_owned();
+    }
+    let vectors = |path: std::path::PathBuf| sememe::vectors::read(&path, &Default::default()).unwrap().embeddings;
+    let (first, last) = (vectors(bundled("en.npy.zst")), vectors(folder.path().join("e.txt")));
+    assert_eq!(first.fingerprint(), last.fingerprint());
+}
+
+#[test]
+fn inspect_describes_a_space() {
+    let folder = tempfile::tempdir().unwrap();
+    align(folder.path(), "space", &["--latent", "50", "--shrinkage", "0.1"]);
+    let space = json(folder.path(), &["inspect", "space"]);
+    assert_eq!(space["latent"], 50);
+    assert_eq!(space["views"][1]["shrinkage"], 0.1);
+    assert_eq!(space["canonical_correlations"].as_array().unwrap().len(), 50);
+    let for_people = text(&sememe(folder.path(), &["inspect", "space"]).stdout);
+    assert!(for_people.contains("latent dimensions  50"), "{for_people}");
+}

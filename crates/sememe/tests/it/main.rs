@@ -1,0 +1,8 @@
+//! The library's integration tests, in one binary.
+
+mod formats;
+mod golden;
+mod hostile;
+mod properties;
+mod samples;
+mod spaces;
