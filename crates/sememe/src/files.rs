@@ -6,6 +6,7 @@ use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use liblzma::stream::{CONCATENATED, Stream};
 use memmap2::Mmap;
 
 use crate::error::{Error, Place, Result};
@@ -149,7 +150,11 @@ impl Input {
         Ok(match self.compression {
             None => Box::new(raw),
             Some(Compression::Gzip) => Box::new(flate2::bufread::MultiGzDecoder::new(raw)),
-            Some(Compression::Xz) => Box::new(liblzma::bufread::XzDecoder::new_multi_decoder(raw)),
+            Some(Compression::Xz) => {
+                let stream = Stream::new_stream_decoder(XZ_MEMORY, CONCATENATED);
+                let stream = stream.map_err(|e| self.decompression_error(e.into()))?;
+                Box::new(liblzma::bufread::XzDecoder::new_stream(raw, stream))
+            }
             Some(Compression::Zstd) => {
                 Box::new(zstd::Decoder::with_buffer(raw).map_err(|e| self.decompression_error(e))?)
             }
@@ -163,6 +168,9 @@ impl Input {
 }
 
 pub(crate) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// What an xz file may ask for to be decompressed: `xz -9` asks for 65 MiB, a damaged header for 4 GiB.
+const XZ_MEMORY: u64 = 512 << 20;
 
 /// How much text is handed out at a time: enough to keep all threads busy, little beside the matrix it becomes.
 const BLOCK: usize = 8 << 20;

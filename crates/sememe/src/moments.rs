@@ -177,7 +177,9 @@ impl Moments {
             let dim = views.iter().fold(0_usize, |sum, &view| sum.saturating_add(metadata.views[view].dim));
             let mean = file.f64s(&format!("{number}.mean"), dim)?;
             let scatter = file.matrix(&format!("{number}.scatter"), dim, dim)?;
-            patterns.insert(views, PatternMoments { n, mean, scatter });
+            if patterns.insert(views, PatternMoments { n, mean, scatter }).is_some() {
+                return Err(file.error(format!("group {number} is over the same views as one before")));
+            }
         }
         Ok(Moments { views: metadata.views, patterns })
     }

@@ -80,6 +80,23 @@ pub(crate) fn write(path: &Path, metadata: &impl Serialize, mut tensors: Vec<(St
     output.finish()
 }
 
+/// Refuses arrays that lie outside the file, before their sizes are added up where the sum may overflow.
+fn check_offsets(path: &Path, bytes: &[u8]) -> Result<()> {
+    let header_len = bytes.first_chunk().map_or(0, |len| u64::from_le_bytes(*len));
+    let header_end = usize::try_from(header_len).ok().and_then(|len| len.checked_add(8));
+    let header = header_end.and_then(|end| bytes.get(8..end)).unwrap_or_default();
+    // What is no header at all is left to the safetensors crate, which says what is wrong with it.
+    let Ok(header) = serde_json::from_slice::<safetensors::tensor::Metadata>(header) else { return Ok(()) };
+    let outside = header.tensors().into_iter().filter(|(_, info)| info.data_offsets.1 > bytes.len());
+    match outside.min_by_key(|(_, info)| info.data_offsets) {
+        None => Ok(()),
+        Some((name, _)) => {
+            let problem = format!("ends before its array {name:?} does: the file is cut off, fetch it again");
+            Err(Error::malformed(path, Place::Byte(bytes.len() as u64), problem))
+        }
+    }
+}
+
 struct Location {
     dtype: Dtype,
     shape: Vec<usize>,
@@ -106,7 +123,7 @@ impl TensorFile {
         let damaged = |e: safetensors::SafeTensorError| {
             Error::malformed(&path, Place::Whole, format!("is not a whole safetensors file ({e}): fetch it again"))
         };
-        SafeTensors::deserialize(&bytes).map_err(damaged)?;
+        check_offsets(&path, &bytes)?;
         let (header_len, header) = SafeTensors::read_metadata(&bytes).map_err(damaged)?;
         let locations = header.tensors().into_iter().map(|(name, info)| {
             let (start, end) = info.data_offsets;
@@ -183,6 +200,12 @@ impl TensorFile {
 
     /// A matrix of finite numbers of a given shape.
     pub(crate) fn matrix(&self, name: &str, rows: usize, cols: usize) -> Result<Mat> {
+        let (_, shape, ..) = self.locate(name)?;
+        // Nothing times 2^60 is nothing to store, but a matrix that takes forever to walk through.
+        if shape != [rows, cols] || shape.contains(&0) {
+            let needed = format!("rows and columns are needed, {rows} x {cols} here");
+            return Err(self.error(format!("the array {name:?} is of shape {shape:?}; {needed}")));
+        }
         let values = self.f64s(name, rows.saturating_mul(cols))?;
         Ok(Mat::from_fn(rows, cols, |row, col| values[row * cols + col]))
     }

@@ -8,6 +8,10 @@ use crate::vectors::{ReadOptions, Reason, Skipped, check_skipped};
 
 /// How many lines are looked at to learn the separator.
 const SAMPLE: usize = 100;
+/// Every entry has a cell for every view: a line of names that are none would make a small file fill the memory.
+const MOST_VIEWS: usize = 1000;
+/// How much of a line that is no header is shown.
+const SHOWN: usize = 80;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Separator {
@@ -101,9 +105,13 @@ pub(super) fn tuples(path: &Path, text: &[u8]) -> Result<Read> {
     let malformed = |problem: String| Error::malformed(path, Place::Line(number), problem);
     let header = std::str::from_utf8(header).map_err(|_| malformed("is not valid UTF-8".to_owned()))?;
     let views: Vec<String> = header.split('\t').map(|name| name.trim().to_owned()).collect();
+    if views.len() > MOST_VIEWS {
+        return Err(malformed(format!("names {} views; at most {MOST_VIEWS} can be read", views.len())));
+    }
     if views.len() < 2 || views.iter().any(String::is_empty) {
+        let shown: String = header.chars().take(SHOWN).collect();
         return Err(malformed(format!(
-            "{header:?} is no header of at least two view names separated by tabs; \
+            "{shown:?} is no header of at least two view names separated by tabs; \
              for a dictionary of pairs say which views it is for"
         )));
     }

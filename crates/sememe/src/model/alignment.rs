@@ -174,8 +174,12 @@ impl Alignment {
             });
             let fitted = metadata.normalize.iter().enumerate().map(|(at, &step)| {
                 let len = if step == Step::Unit { 0 } else { *dim };
-                let learned = file.f64s(&array(&format!("normalize.{at}")), len)?;
-                Ok((step, learned.into_iter().map(|x| x as f32).collect()))
+                let name = array(&format!("normalize.{at}"));
+                let learned: Vec<f32> = file.f64s(&name, len)?.into_iter().map(|x| x as f32).collect();
+                if !learned.iter().all(|&x| x.is_finite() && (x > 0.0 || step != Step::Standardize)) {
+                    return Err(file.error(format!("the array {name:?} is nothing that the step {step} can learn")));
+                }
+                Ok((step, learned))
             });
             normalizers.push(Normalizer::from_parts(fitted.collect::<Result<_>>()?));
         }

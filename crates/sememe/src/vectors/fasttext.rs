@@ -13,6 +13,8 @@ use crate::files::{Bytes, Input};
 pub(crate) const MAGIC: [u8; 4] = 793_712_314_i32.to_le_bytes();
 const VERSIONS: std::ops::RangeInclusive<i32> = 11..=12;
 const SUPERVISED: i32 = 3;
+/// Longer n-grams are in no model; a word of a damaged one could have more of them than memory holds.
+const LONGEST_NGRAM: i32 = 64;
 /// The end-of-sentence token; fastText gives it no n-grams.
 const END_OF_SENTENCE: &[u8] = b"</s>";
 
@@ -34,6 +36,9 @@ pub(crate) fn read(input: &Input, options: &ReadOptions) -> Result<Read> {
     };
     // Version 11 supervised models carry a `maxn` that they do not use.
     let max_n = if version == 11 && model == SUPERVISED { 0 } else { max_n };
+    if max_n > LONGEST_NGRAM {
+        return Err(cursor.error(format!("declares n-grams of up to {max_n} characters; the file is damaged")));
+    }
     let dim = cursor.size(i64::from(dim), "dimension")?;
     check_dimension(path, dim)?;
 

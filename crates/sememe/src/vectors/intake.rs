@@ -81,7 +81,7 @@ pub(crate) fn check_dimension(path: &Path, dim: usize) -> Result<()> {
 pub(crate) fn check_word(word: &[u8]) -> std::result::Result<&str, Reason> {
     match std::str::from_utf8(word) {
         Err(_) => Err(Reason::InvalidUtf8),
-        Ok(word) if word.is_empty() || word.contains('\n') => Err(Reason::NoWord),
+        Ok(word) if word.is_empty() || word.contains(['\n', '\r']) => Err(Reason::NoWord),
         Ok(word) => Ok(word),
     }
 }

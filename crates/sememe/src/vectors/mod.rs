@@ -387,7 +387,7 @@ pub fn write(embeddings: &Embeddings, path: &Path, format: Format) -> Result<()>
     }
 }
 
-/// The files that [`write`] makes for a name: the array formats keep their words in a second one.
+/// The files that [`write()`] makes for a name: the array formats keep their words in a second one.
 pub fn files_written(path: &Path, format: Format) -> Vec<PathBuf> {
     match format {
         Format::Npy => vec![path.to_owned(), word_list_beside(path)],

@@ -66,6 +66,7 @@ impl Header {
         let inside = shape.strip_prefix('(').and_then(|s| s.split_once(')')).ok_or("the .npy header has no shape")?.0;
         let sizes: Vec<&str> = inside.split(',').map(str::trim).filter(|size| !size.is_empty()).collect();
         let &[rows, cols] = &sizes[..] else {
+            let inside: String = inside.chars().take(40).collect();
             return Err(format!("holds an array of shape ({inside}); rows and columns are needed"));
         };
         let size = |text: &str| text.parse().map_err(|_| format!("has a size of {text:?} in its .npy header"));

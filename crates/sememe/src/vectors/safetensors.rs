@@ -67,7 +67,7 @@ pub(crate) fn write(embeddings: &Embeddings, path: &Path) -> Result<()> {
     tensors::write(path, &json!({ "kind": "vectors", "version": 1 }), tensors)
 }
 
-/// Opens what [`write`] wrote without looking at the numbers: the matrix stays in the file.
+/// Opens what [`write()`] wrote without looking at the numbers: the matrix stays in the file.
 pub(crate) fn open_own(path: &Path) -> Result<Embeddings> {
     let file = TensorFile::open(path)?;
     let (dtype, shape, bytes, start) = file.locate(VECTORS)?;
