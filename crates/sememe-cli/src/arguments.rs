@@ -166,6 +166,9 @@ pub struct Project {
     /// File to write; its name says the format
     #[arg(long, short, value_name = "FILE")]
     pub output: PathBuf,
+    /// Write this format, whatever the name says
+    #[arg(long, value_name = "FORMAT", value_parser = parse_format)]
+    pub to: Option<Format>,
     /// Word list of an array (default: beside it)
     #[arg(long, value_name = "FILE")]
     pub words: Option<PathBuf>,

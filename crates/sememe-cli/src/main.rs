@@ -5,12 +5,19 @@ mod commands;
 mod output;
 mod progress;
 
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::Parser;
+use sememe::files::remove_unfinished;
+use sememe::vectors::{self, Format};
 
 use crate::arguments::{Command, Evaluate, Sememe};
 
+/// What shells say of a program that was ended by Ctrl-C.
+const INTERRUPTED: i32 = 130;
 /// Something went wrong while working.
 const FAILURE: u8 = 1;
 /// The request or the input is at fault. clap exits with the same code on wrong usage.
@@ -18,12 +25,47 @@ const BAD_INPUT: u8 = 2;
 
 fn main() -> ExitCode {
     let sememe = Sememe::parse();
-    match run(&sememe) {
+    let is_interrupted = clean_up_when_interrupted(outputs(&sememe.command));
+    let result = run(&sememe);
+    while is_interrupted.load(Ordering::Acquire) {
+        // What failed now failed because its files were taken away; the handler is about to end the program.
+        std::thread::park();
+    }
+    match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("sememe: {error:#}");
+            output::error(&error);
             ExitCode::from(exit_code(&error))
         }
+    }
+}
+
+/// On Ctrl-C, or when asked to end, removes unfinished outputs and ends the program.
+fn clean_up_when_interrupted(outputs: Vec<PathBuf>) -> Arc<AtomicBool> {
+    let is_interrupted = Arc::new(AtomicBool::new(false));
+    let interrupted = is_interrupted.clone();
+    let handler = move || {
+        interrupted.store(true, Ordering::Release);
+        outputs.iter().for_each(|path| remove_unfinished(path));
+        std::process::exit(INTERRUPTED);
+    };
+    // Fails where a signal is ignored already, as under nohup or in the background of a script: it shall stay so.
+    let _ = ctrlc::try_set_handler(handler);
+    is_interrupted
+}
+
+/// Everything that a command writes.
+fn outputs(command: &Command) -> Vec<PathBuf> {
+    let files = |path: &Path, to: Option<Format>| {
+        let format = to.or_else(|| Format::of_name(path).ok());
+        format.map_or_else(Vec::new, |format| vectors::files_written(path, format))
+    };
+    match command {
+        Command::Demo(arguments) => arguments.keep.iter().cloned().collect(),
+        Command::Align(arguments) => vec![arguments.output.clone()],
+        Command::Project(arguments) => files(&arguments.output, arguments.to),
+        Command::Convert(arguments) => files(&arguments.output, arguments.to),
+        Command::Translate(_) | Command::Evaluate(_) | Command::Inspect(_) => Vec::new(),
     }
 }
 

@@ -1,8 +1,11 @@
 //! Tables for people, JSON for machines, warnings on standard error.
 
 use std::io::{self, Write};
+use std::path::Path;
 
+use anyhow::Context;
 use comfy_table::{CellAlignment, LineStyle, Table, TableStyle};
+use sememe::files::is_standard_output;
 use serde_json::Value;
 
 use crate::arguments::Global;
@@ -11,37 +14,75 @@ use crate::arguments::Global;
 fn print(text: &str) -> anyhow::Result<()> {
     match writeln!(io::stdout().lock(), "{text}") {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => std::process::exit(0),
-        result => Ok(result?),
+        result => result.context("cannot write to standard output"),
     }
+}
+
+/// Writes to standard error. That nobody can be told about it is no reason to fail.
+fn tell(text: impl std::fmt::Display) {
+    let _ = writeln!(io::stderr().lock(), "{}", visible_lines(&text.to_string()));
 }
 
 /// The result of a command, in the form that was asked for.
 pub fn result(global: &Global, json: Value, for_people: impl FnOnce() -> String) -> anyhow::Result<()> {
     match global.json {
         true => print(&serde_json::to_string_pretty(&json)?),
-        false => print(for_people().trim_end()),
+        false => print(visible_lines(&for_people()).trim_end()),
     }
+}
+
+/// The result of a command that wrote a file. Where that was standard output it must not be mixed with the file.
+pub fn result_beside(
+    written: &Path,
+    global: &Global,
+    json: Value,
+    for_people: impl FnOnce() -> String,
+) -> anyhow::Result<()> {
+    match is_standard_output(written) {
+        true => note(global, for_people()),
+        false => result(global, json, for_people)?,
+    }
+    Ok(())
+}
+
+/// What made the command fail, with everything that led to it.
+pub fn error(error: &anyhow::Error) {
+    tell(format_args!("sememe: {error:#}"));
 }
 
 /// Something that went differently than expected but did not keep the work from being done.
 pub fn warn(global: &Global, text: impl std::fmt::Display) {
     if !global.quiet {
-        eprintln!("warning: {text}");
+        tell(format_args!("warning: {text}"));
     }
 }
 
 /// Something that only those who ask for it want to know.
 pub fn detail(global: &Global, text: impl FnOnce() -> String) {
     if global.verbose {
-        eprintln!("{}", text());
+        tell(text());
     }
 }
 
 /// What is being done now, for people at a terminal.
 pub fn note(global: &Global, text: impl std::fmt::Display) {
     if !global.quiet && !global.json {
-        eprintln!("{text}");
+        tell(text);
     }
+}
+
+/// Control characters written out, such as `\u{1b}`: a word of a file must not give orders to the terminal.
+pub fn visible(text: &str) -> String {
+    let escape = |c: char| match c.is_control() {
+        true => c.escape_default().to_string(),
+        false => c.to_string(),
+    };
+    text.chars().map(escape).collect()
+}
+
+/// [`visible`], but for text of several lines.
+fn visible_lines(text: &str) -> String {
+    text.split('\n').map(visible).collect::<Vec<_>>().join("\n")
 }
 
 /// One line under the header and nothing else.
@@ -50,7 +91,10 @@ const STYLE: TableStyle = TableStyle::new().header_separator(LineStyle::none().f
 /// A table; columns from the second on are aligned right if `numbers`.
 pub fn table(header: &[&str], rows: Vec<Vec<String>>, numbers: bool) -> String {
     let mut table = Table::new();
-    table.load_style(STYLE).set_header(header.to_vec()).add_rows(rows);
+    // Before the widths of the columns are measured.
+    let visible_row = |row: Vec<String>| row.iter().map(|cell| visible(cell)).collect::<Vec<_>>();
+    let header: Vec<String> = header.iter().map(|cell| visible(cell)).collect();
+    table.load_style(STYLE).set_header(header).add_rows(rows.into_iter().map(visible_row));
     if numbers {
         table.column_iter_mut().skip(1).for_each(|column| column.set_cell_alignment(CellAlignment::Right));
     }
@@ -60,7 +104,7 @@ pub fn table(header: &[&str], rows: Vec<Vec<String>>, numbers: bool) -> String {
 /// A table of names and values.
 pub fn facts(rows: Vec<(&str, String)>) -> String {
     let width = rows.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
-    rows.iter().map(|(name, value)| format!("{name:width$}  {value}\n")).collect()
+    rows.iter().map(|(name, value)| format!("{name:width$}  {}\n", visible(value))).collect()
 }
 
 /// `12345` as `12,345`.
@@ -78,6 +122,13 @@ pub fn count(number: usize) -> String {
 
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn control_characters_are_shown_and_not_obeyed() {
+        let shown = super::table(&["word"], vec![vec!["\u{1b}[2Jred\tnaïve".to_owned()]], false);
+        assert!(shown.contains("\\u{1b}[2Jred\\tna") && !shown.contains('\u{1b}'), "{shown}");
+        assert_eq!(super::visible_lines("one\n\u{9b}two"), "one\n\\u{9b}two");
+    }
+
     #[test]
     fn digits_are_grouped() {
         assert_eq!([0, 999, 1000, 1_234_567].map(super::count), ["0", "999", "1,000", "1,234,567"]);

@@ -10,11 +10,14 @@ use crate::vectors::Skipped;
 pub type Result<T> = std::result::Result<T, Error>;
 
 /// Everything that can go wrong in this library.
+///
+/// What the operating system said is the [source](std::error::Error::source) of an error and no part of its message, so
+/// that what prints the whole chain, as `{error:#}` of the crate anyhow does, says it once.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// A file could not be opened or read.
-    #[error("cannot read {}: {source}", path.display())]
+    #[error("cannot read {}", path.display())]
     Read {
         /// The file.
         path: PathBuf,
@@ -22,7 +25,7 @@ pub enum Error {
         source: io::Error,
     },
     /// A file could not be written; nothing is left at its final name.
-    #[error("cannot write {}: {source}", path.display())]
+    #[error("cannot write {}", path.display())]
     Write {
         /// The file.
         path: PathBuf,

@@ -4,7 +4,7 @@
 //! Parallel work is split into fixed pieces outside. Every factorisation is checked by its residual.
 
 use faer::linalg::matmul::triangular::{self, BlockStructure};
-use faer::{Accum, Par, Side};
+use faer::{Accum, MatMut, MatRef, Par, Side};
 use gemm::Parallelism;
 
 use crate::error::{Error, Result};
@@ -88,15 +88,49 @@ impl Svd {
         let (u, v) = (svd.U().to_owned(), svd.V().to_owned());
         let s: Vec<f64> = svd.S().column_vector().iter().copied().collect();
         let off_orthogonal = |q: &Mat| (q.transpose() * q - Mat::identity(q.ncols(), q.ncols())).norm_max();
-        let scaled = Mat::from_fn(u.nrows(), u.ncols(), |i, j| u[(i, j)] * s[j]);
-        let residual =
-            (&scaled * v.transpose() - a).norm_max() / s.first().copied().unwrap_or(0.0).max(f64::MIN_POSITIVE);
+        let largest = s.first().copied().unwrap_or(0.0).max(f64::MIN_POSITIVE);
+        let residual = (scale_columns(&u, &s) * v.transpose() - a).norm_max() / largest;
         let worst = residual.max(off_orthogonal(&u)).max(off_orthogonal(&v));
         if worst.is_nan() || worst > RESIDUAL {
             return Err(failed(format!("residual {worst:.1e}")));
         }
         Ok(Svd { u, s, v })
     }
+}
+
+/// Eigenvalues, increasing, and eigenvectors, one a column, of a symmetric matrix.
+pub struct Eigen {
+    /// Eigenvalues.
+    pub values: Vec<f64>,
+    /// Eigenvectors.
+    pub vectors: Mat,
+}
+
+impl Eigen {
+    /// Decomposes the symmetric `a`; `what` names it in errors.
+    pub fn new(a: &Mat, what: &str) -> Result<Self> {
+        let failed = |detail: String| Error::Numerical { what: format!("eigendecomposition of {what}"), detail };
+        let eigen = a.self_adjoint_eigen(Side::Lower).map_err(|_| failed("no convergence".to_owned()))?;
+        let vectors = eigen.U().to_owned();
+        let values: Vec<f64> = eigen.S().column_vector().iter().copied().collect();
+        let largest = values.iter().fold(f64::MIN_POSITIVE, |largest, value| largest.max(value.abs()));
+        let residual = (a * &vectors - scale_columns(&vectors, &values)).norm_max() / largest;
+        if residual.is_nan() || residual > RESIDUAL {
+            return Err(failed(format!("relative residual {residual:.1e}")));
+        }
+        Ok(Eigen { values, vectors })
+    }
+
+    /// `U f(values) Uᵀ`.
+    pub fn map(&self, f: impl Fn(f64) -> f64) -> Mat {
+        let values: Vec<f64> = self.values.iter().map(|&value| f(value)).collect();
+        symmetric(&(scale_columns(&self.vectors, &values) * self.vectors.transpose()))
+    }
+}
+
+/// `A diag(factors)`.
+pub fn scale_columns(a: &Mat, factors: &[f64]) -> Mat {
+    Mat::from_fn(a.nrows(), factors.len(), |i, j| a[(i, j)] * factors[j])
 }
 
 /// `(A + Aᵀ) / 2`.
@@ -117,6 +151,62 @@ pub fn inner(a: &Mat, b: &Mat) -> f64 {
 /// The block of `rows` and `cols`, each given as start and length.
 pub fn block(a: &Mat, (row, rows): (usize, usize), (col, cols): (usize, usize)) -> Mat {
     a.submatrix(row, col, rows, cols).to_owned()
+}
+
+/// Columns of a product that one thread computes at a time. Fixed, so that the bits do not depend on the threads.
+const PANEL: usize = 64;
+
+/// `A B` on all threads.
+pub fn times(a: &Mat, b: &Mat) -> Mat {
+    product(a.as_ref(), b.as_ref())
+}
+
+/// `Aᵀ B` on all threads.
+pub fn transpose_times(a: &Mat, b: &Mat) -> Mat {
+    product(a.transpose(), b.as_ref())
+}
+
+/// `A Bᵀ` on all threads.
+pub fn times_transpose(a: &Mat, b: &Mat) -> Mat {
+    product(a.as_ref(), b.transpose())
+}
+
+fn product(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Mat {
+    let mut out = Mat::zeros(a.nrows(), b.ncols());
+    fill_panels(out.as_mut(), a, b);
+    out
+}
+
+fn fill_panels(out: MatMut<'_, f64>, a: MatRef<'_, f64>, b: MatRef<'_, f64>) {
+    let panels = b.ncols().div_ceil(PANEL);
+    if panels <= 1 {
+        return faer::linalg::matmul::matmul(out, Accum::Replace, a, b, 1.0, Par::Seq);
+    }
+    let middle = panels / 2 * PANEL;
+    let (left, right) = out.split_at_col_mut(middle);
+    let (b_left, b_right) = b.split_at_col(middle);
+    rayon::join(|| fill_panels(left, a, b_left), || fill_panels(right, a, b_right));
+}
+
+/// `A x`.
+pub fn times_vector(a: &Mat, x: &[f64]) -> Vec<f64> {
+    let mut product = vec![0.0; a.nrows()];
+    for (j, &factor) in x.iter().enumerate() {
+        product.iter_mut().zip(a.col(j).iter()).for_each(|(sum, entry)| *sum += factor * entry);
+    }
+    product
+}
+
+/// `A += factor x yᵀ`.
+pub fn add_outer(a: &mut Mat, factor: f64, x: &[f64], y: &[f64]) {
+    for (j, &y) in y.iter().enumerate() {
+        a.col_mut(j).iter_mut().zip(x).for_each(|(entry, x)| *entry += factor * x * y);
+    }
+}
+
+/// `xᵀ y`.
+pub fn dot(x: &[f64], y: &[f64]) -> f64 {
+    x.iter().zip(y).map(|(x, y)| x * y).sum()
 }
 
 /// `X Xᵀ` for column vectors `X`, at half the cost of a general product.

@@ -119,8 +119,8 @@ fn standard_deviations(matrix: &Matrix) -> Vec<f32> {
     let means = column_means(matrix);
     let squares = column_sums(matrix, |col, x| (x - means[col]).powi(2));
     // A constant coordinate is left as it is.
-    let deviation = |sum: f64| (sum / matrix.rows().max(1) as f64).sqrt();
-    squares.into_iter().map(deviation).map(|d| if d > 0.0 { d as f32 } else { 1.0 }).collect()
+    let deviation = |sum: f64| (sum / matrix.rows().max(1) as f64).sqrt() as f32;
+    squares.into_iter().map(deviation).map(|d| if d > 0.0 { d } else { 1.0 }).collect()
 }
 
 fn column_sums(matrix: &Matrix, term: impl Fn(usize, f64) -> f64 + Sync) -> Vec<f64> {

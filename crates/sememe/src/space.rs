@@ -7,6 +7,7 @@
 //! ```
 
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Place, Result};
@@ -28,23 +29,22 @@ impl Space {
     /// when it is complete. A space of that name is replaced, any other folder or file is left alone.
     pub fn write(path: &Path, alignment: &Alignment, latent: &[Embeddings]) -> Result<()> {
         assert_eq!(latent.len(), alignment.model.views.len(), "one vocabulary per view");
-        Self::check_writable(path)?;
         let folder = OutputFolder::create(path)?;
-        for (file, embeddings) in view_files(alignment).iter().zip(latent) {
-            vectors::write(embeddings, &folder.path().join(file), Format::Safetensors)?;
-        }
-        alignment.write(&folder.path().join(MODEL))?;
+        check_replaceable(path)?;
+        let write_files = || {
+            for (file, embeddings) in view_files(alignment).iter().zip(latent) {
+                vectors::write(embeddings, &folder.path().join(file), Format::Safetensors)?;
+            }
+            alignment.write(&folder.path().join(MODEL))
+        };
+        write_files().map_err(|error| folder.with_final_name(error))?;
         folder.finish()
     }
 
-    /// Whether a space may be written here; worth asking before the work that leads up to it.
+    /// Whether a space may and can be written here; worth asking before the work that leads up to it.
     pub fn check_writable(path: &Path) -> Result<()> {
-        let is_empty_folder = || fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none());
-        if !path.exists() || Self::is_space(path) || is_empty_folder() {
-            return Ok(());
-        }
-        let problem = "is there already and is no sememe space, so it is not replaced; name another folder";
-        Err(Error::malformed(path, Place::Whole, problem))
+        OutputFolder::create(path)?;
+        check_replaceable(path)
     }
 
     /// Whether a folder looks like a space.
@@ -81,7 +81,53 @@ impl Space {
             let problem = format!("has vectors of length {}, but the model's are of length {latent}", embeddings.dim());
             return Err(Error::malformed(&path, Place::Whole, problem));
         }
+        let fitted = self.alignment.sources.views[index].count;
+        if embeddings.len() != fitted {
+            let problem = format!(
+                "has {} words, but the view {name:?} of this space has {fitted}: the file is of another space; \
+                 put the right one back or align again",
+                embeddings.len()
+            );
+            return Err(Error::malformed(&path, Place::Whole, problem));
+        }
         Ok(embeddings)
+    }
+}
+
+/// Refuses to replace anything but an empty folder or a space with nothing else in it. That there is a file called
+/// `model.safetensors` says little: many other programs use that name.
+fn check_replaceable(path: &Path) -> Result<()> {
+    let refused = |why: String| {
+        let problem = format!("is there already and is not replaced: {why}; name another folder, or remove this one");
+        Err(Error::malformed(path, Place::Whole, problem))
+    };
+    if !path.exists() {
+        return Ok(());
+    }
+    if !path.is_dir() {
+        return refused("it is no folder".to_owned());
+    }
+    let entries = fs::read_dir(path).and_then(Iterator::collect::<io::Result<Vec<_>>>);
+    let entries = entries.map_err(|e| Error::read(path, e))?;
+    if entries.is_empty() {
+        return Ok(());
+    }
+    if !Space::is_space(path) {
+        return refused(format!("it is no sememe space, as it has no {MODEL}"));
+    }
+    let alignment = match Alignment::read(&path.join(MODEL)) {
+        Ok(alignment) => alignment,
+        Err(error @ Error::Read { .. }) => return Err(error),
+        Err(error) => return refused(format!("it is no space of this sememe ({error})")),
+    };
+    let own = view_files(&alignment);
+    let is_own = |entry: &fs::DirEntry| {
+        let name = entry.file_name();
+        (name == MODEL || own.iter().any(|file| name == file.as_str())) && !entry.path().is_dir()
+    };
+    match entries.iter().find(|entry| !is_own(entry)) {
+        Some(other) => refused(format!("it holds {:?}, which is no part of the space in it", other.file_name())),
+        None => Ok(()),
     }
 }
 

@@ -12,6 +12,7 @@ use serde_json::{Map, Value, json};
 use crate::error::{Error, Place, Result};
 use crate::files::{Bytes, Input, Output};
 use crate::linalg::Mat;
+use crate::vectors::little_endian;
 
 /// The metadata key under which our JSON object is stored (safetensors metadata are strings).
 const METADATA_KEY: &str = "sememe";
@@ -29,12 +30,7 @@ impl<'a> Tensor<'a> {
     }
 
     pub(crate) fn f32s(values: &'a [f32], rows: usize, cols: usize) -> Self {
-        let data = if cfg!(target_endian = "little") {
-            Cow::Borrowed(bytemuck::cast_slice(values))
-        } else {
-            Cow::Owned(values.iter().flat_map(|v| v.to_le_bytes()).collect())
-        };
-        Tensor { dtype: Dtype::F32, shape: vec![rows, cols], data }
+        Tensor { dtype: Dtype::F32, shape: vec![rows, cols], data: little_endian(values) }
     }
 
     pub(crate) fn f64s(values: &[f64]) -> Self {

@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use super::{describe_read, read_vectors};
 use crate::arguments::{Align, BadUsage, Global, MethodName};
 use crate::output::{self, count};
+use crate::progress::Stopwatch;
 
 pub fn run(arguments: &Align, global: &Global) -> anyhow::Result<()> {
     Space::check_writable(&arguments.output)?;
@@ -26,6 +27,7 @@ pub fn run(arguments: &Align, global: &Global) -> anyhow::Result<()> {
         return Err(BadUsage(format!("--words names the view {:?}, which is not given", unknown.name)).into());
     }
 
+    let mut stopwatch = Stopwatch::start(global);
     let casing = if arguments.lower { Casing::Lower } else { Casing::Kept };
     let mut views = Vec::new();
     let mut reports = Vec::new();
@@ -37,6 +39,7 @@ pub fn run(arguments: &Align, global: &Global) -> anyhow::Result<()> {
         views.push((view.name.clone(), casing.of_embeddings(read.embeddings)));
     }
     let (tuples, matches) = gather_tuples(arguments, &dictionaries, &views, casing, global)?;
+    stopwatch.finished("reading");
 
     let MethodName::Ibfa = arguments.method;
     let options = align::Options {
@@ -45,10 +48,12 @@ pub fn run(arguments: &Align, global: &Global) -> anyhow::Result<()> {
         fit: ibfa::Options { latent: arguments.latent, shrinkage: arguments.shrinkage },
     };
     let aligned = align::align(views, &tuples, &options)?;
+    stopwatch.finished("fitting");
     for warning in &aligned.warnings {
         output::warn(global, warning);
     }
     Space::write(&arguments.output, &aligned.alignment, &aligned.latent)?;
+    stopwatch.finished("writing");
 
     let mut json = describe(&aligned);
     json["space"] = json!(arguments.output.display().to_string());
@@ -116,24 +121,26 @@ impl<'a> Dictionary<'a> {
             .map(|(at, _)| (&pair[..at], &pair[at + 1..]))
             .filter(|(from, to)| views.contains(from) && views.contains(to))
             .collect();
-        match splits[..] {
-            [(from, to)] if from != to => Ok(Dictionary { path: Path::new(path), pair: Some((from, to)) }),
-            [] if Path::new(text).exists() => Ok(Dictionary { path: Path::new(text), pair: None }),
-            [] => {
-                Err(BadUsage(format!("--lexicon {text}: {pair:?} does not name two of the views {}", views.join(", ")))
-                    .into())
+        let different: Vec<&(&str, &str)> = splits.iter().filter(|(from, to)| from != to).collect();
+        let problem = match (&different[..], &splits[..]) {
+            ([pair], _) => return Ok(Dictionary { path: Path::new(path), pair: Some(**pair) }),
+            ([], []) if Path::new(text).exists() => return Ok(Dictionary { path: Path::new(text), pair: None }),
+            ([], []) => format!("{pair:?} does not name two of the views {}", views.join(", ")),
+            ([], [(view, _), ..]) => {
+                format!("a dictionary needs two different views of {}, not {view:?} twice", views.join(", "))
             }
-            _ => {
-                Err(BadUsage(format!("--lexicon {text}: {pair:?} can be read in several ways; rename the views"))
-                    .into())
-            }
-        }
+            _ => format!("{pair:?} can be read in several ways; rename the views"),
+        };
+        Err(BadUsage(format!("--lexicon {text}: {problem}")).into())
     }
 
-    fn read(&self) -> sememe::Result<lexicon::Read> {
+    /// Of tuples over more views than there are, the columns of these views.
+    fn read(&self, views: &[(&str, &Vocabulary)], strict: bool) -> sememe::Result<lexicon::Read> {
+        let names = views.iter().map(|(name, _)| (*name).to_owned()).collect();
+        let options = lexicon::ReadOptions { strict, views: Some(names) };
         match self.pair {
-            Some((from, to)) => lexicon::read_pairs(self.path, from, to),
-            None => lexicon::read_tuples(self.path),
+            Some((from, to)) => lexicon::read_pairs(self.path, from, to, &options),
+            None => lexicon::read_tuples(self.path, &options),
         }
     }
 }
@@ -160,11 +167,9 @@ fn gather_tuples(
         reports.push(json!({ "identical": tuples.len() }));
     }
     for dictionary in dictionaries {
-        let read = dictionary.read()?;
+        let read = dictionary.read(&vocabularies, arguments.reading.strict)?;
         let name = dictionary.path.display().to_string();
-        if read.skipped.total() > 0 {
-            output::warn(global, format_args!("{name}: skipped {}", read.skipped));
-        }
+        let mut report = report_read(&name, &read, global);
         let lexicon = casing.of_lexicon(read.lexicon);
         let matched = tuples.add_lexicon(&lexicon, &vocabularies).with_context(|| name.clone())?;
         report_matches(&name, &lexicon, &matched, global);
@@ -174,16 +179,42 @@ fn gather_tuples(
             .zip(&matched.unknown)
             .map(|(view, words)| (view.clone(), json!(words.len())))
             .collect();
-        reports.push(json!({
-            "file": name,
-            "entries": lexicon.entries().len(),
-            "matched": matched.entries,
-            "duplicates": lexicon.duplicates(),
-            "unknown_words": unknown,
-            "skipped": read.skipped,
-        }));
+        report["entries"] = json!(lexicon.entries().len());
+        report["matched"] = json!(matched.entries);
+        report["duplicates"] = json!(lexicon.duplicates());
+        report["unknown_words"] = json!(unknown);
+        reports.push(report);
     }
     Ok((tuples, reports))
+}
+
+/// Says what of a dictionary file did not become entries, to people now and to machines in what it returns.
+pub fn report_read(name: &str, read: &lexicon::Read, global: &Global) -> Value {
+    if read.skipped.total() > 0 {
+        output::warn(global, format_args!("{name}: skipped {}", read.skipped));
+    }
+    if !read.ignored_views.is_empty() {
+        let views = read.ignored_views.join(", ");
+        output::note(global, format_args!("{name}: ignored the columns of views that are not given: {views}"));
+    }
+    if read.ignored_columns {
+        output::note(global, format_args!("{name}: ignored the columns after the second"));
+    }
+    if read.single_cells > 0 {
+        let rows = count(read.single_cells);
+        output::note(global, format_args!("{name}: {rows} rows have fewer than two words of the views"));
+    }
+    if read.comments > 0 {
+        output::detail(global, || format!("{name}: {} comment lines", count(read.comments)));
+    }
+    json!({
+        "file": name,
+        "skipped": read.skipped,
+        "comments": read.comments,
+        "single_cells": read.single_cells,
+        "ignored_views": read.ignored_views,
+        "ignored_columns": read.ignored_columns,
+    })
 }
 
 fn report_matches(name: &str, lexicon: &lexicon::Lexicon, matched: &Matched, global: &Global) {

@@ -1,6 +1,6 @@
 //! `sememe convert`: any format to any format.
 
-use anyhow::Context;
+use sememe::files::check_writable;
 use sememe::vectors::{self, Format};
 use serde_json::json;
 
@@ -10,6 +10,8 @@ use crate::output::{self, count};
 
 pub fn run(arguments: &Convert, global: &Global) -> anyhow::Result<()> {
     let format = arguments.to.map_or_else(|| Format::of_name(&arguments.output), Ok)?;
+    let files = vectors::files_written(&arguments.output, format);
+    files.iter().try_for_each(|file| check_writable(file))?;
     let read = read_vectors(&arguments.input, arguments.words.clone(), &arguments.reading, global)?;
     let report = describe_read(&read);
     let mut embeddings = read.embeddings;
@@ -17,8 +19,11 @@ pub fn run(arguments: &Convert, global: &Global) -> anyhow::Result<()> {
         embeddings = embeddings.lowercased();
     }
     if let Some(list) = &arguments.only {
-        let text = std::fs::read_to_string(list).with_context(|| format!("cannot read {}", list.display()))?;
-        let (selected, missing) = embeddings.select(text.lines().filter(|word| !word.is_empty()));
+        let mut words = vectors::read_word_list(list)?;
+        if arguments.lower {
+            words.iter_mut().for_each(|word| *word = word.to_lowercase());
+        }
+        let (selected, missing) = embeddings.select(words.iter().map(String::as_str));
         if !missing.is_empty() {
             output::warn(global, format_args!("no vector for {} of the words asked for", count(missing.len())));
             output::detail(global, || format!("  {}", missing.join(", ")));
@@ -30,9 +35,8 @@ pub fn run(arguments: &Convert, global: &Global) -> anyhow::Result<()> {
     }
     vectors::write(&embeddings, &arguments.output, format)?;
 
-    let files = vectors::files_written(&arguments.output, format);
     let json = json!({ "read": report, "format": format, "words": embeddings.len(), "dimension": embeddings.dim(), "files": files });
-    output::result(global, json, || {
+    output::result_beside(&arguments.output, global, json, || {
         let names: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
         format!("wrote {} words x {} to {}", count(embeddings.len()), embeddings.dim(), names.join(" and "))
     })

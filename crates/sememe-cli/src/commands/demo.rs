@@ -19,7 +19,7 @@ use crate::arguments::{Demo, Global};
 use crate::output::{self, count};
 
 /// Words of the test split whose translation shows what the space knows.
-const SHOWN: [&str; 8] = ["cheese", "king", "freedom", "tomorrow", "hospital", "laugh", "seventeen", "dangerous"];
+const SHOWN: [&str; 8] = ["kitchen", "dog", "seventeen", "nurse", "kingdom", "anger", "crazy", "imagine"];
 const CANDIDATES: usize = 4;
 
 struct Language {
@@ -52,8 +52,8 @@ impl Language {
 
 /// The columns of two languages out of a list of concepts.
 fn concepts(name: &str, text: &str, from: &Language, to: &Language) -> sememe::Result<Lexicon> {
-    let all = lexicon::read_tuples_input(&Input::from_bytes(name, text.as_bytes().to_vec())?)?.lexicon;
-    all.restricted(&[from.name, to.name])
+    let file = Input::from_bytes(name, text.as_bytes().to_vec())?;
+    lexicon::read_tuples_input(&file, &Default::default())?.lexicon.restricted(&[from.name, to.name])
 }
 
 pub fn run(arguments: &Demo, global: &Global) -> anyhow::Result<()> {

@@ -5,16 +5,15 @@ use sememe::lexicon;
 use sememe::model::Casing;
 use sememe::space::Space;
 
+use super::align::report_read;
 use crate::arguments::{EvaluateTranslation, Global};
 use crate::output::{self, count};
 
 pub fn translation(arguments: &EvaluateTranslation, global: &Global) -> anyhow::Result<()> {
     let space = Space::open(&arguments.space)?;
     let (source, target) = (space.view(&arguments.from)?, space.view(&arguments.to)?);
-    let read = lexicon::read_pairs(&arguments.gold, &arguments.from, &arguments.to)?;
-    if read.skipped.total() > 0 {
-        output::warn(global, format_args!("{}: skipped {}", arguments.gold.display(), read.skipped));
-    }
+    let read = lexicon::read_pairs(&arguments.gold, &arguments.from, &arguments.to, &Default::default())?;
+    let gold_report = report_read(&arguments.gold.display().to_string(), &read, global);
     let casing = space.alignment().casing;
     let gold = casing.of_lexicon(read.lexicon);
     let result = evaluate::translation(&source, &target, &gold, arguments.criterion)?;
@@ -24,6 +23,7 @@ pub fn translation(arguments: &EvaluateTranslation, global: &Global) -> anyhow::
     json["to"] = arguments.to.clone().into();
     json["casing"] = serde_json::to_value(casing)?;
     json["coverage"] = (100.0 * result.queries as f64 / result.gold_words as f64).into();
+    json["gold"] = gold_report;
     output::result(global, json, || {
         let header: Vec<String> = result.precision.keys().map(|rank| format!("P@{rank}")).collect();
         let header: Vec<&str> = std::iter::once("").chain(header.iter().map(String::as_str)).collect();

@@ -1,5 +1,6 @@
 //! `sememe project`: a fitted model applied to other vectors.
 
+use sememe::files::check_writable;
 use sememe::space::Space;
 use sememe::vectors::{self, Format};
 use serde_json::json;
@@ -7,17 +8,23 @@ use serde_json::json;
 use super::{describe_read, read_vectors};
 use crate::arguments::{Global, Project};
 use crate::output::{self, count};
+use crate::progress::Stopwatch;
 
 pub fn run(arguments: &Project, global: &Global) -> anyhow::Result<()> {
-    let format = Format::of_name(&arguments.output)?;
+    let format = arguments.to.map_or_else(|| Format::of_name(&arguments.output), Ok)?;
+    let files = vectors::files_written(&arguments.output, format);
+    files.iter().try_for_each(|file| check_writable(file))?;
+    let mut stopwatch = Stopwatch::start(global);
     let space = Space::open(&arguments.space)?;
     let view = space.alignment().model.view_index(&arguments.vectors.name)?;
     let read = read_vectors(&arguments.vectors.path, arguments.words.clone(), &arguments.reading, global)?;
     let report = describe_read(&read);
+    stopwatch.finished("reading");
     let projected = space.alignment().project(view, read.embeddings)?;
+    stopwatch.finished("projecting");
     vectors::write(&projected, &arguments.output, format)?;
+    stopwatch.finished("writing");
 
-    let files = vectors::files_written(&arguments.output, format);
     let json = json!({
         "view": arguments.vectors.name,
         "words": projected.len(),
@@ -25,7 +32,7 @@ pub fn run(arguments: &Project, global: &Global) -> anyhow::Result<()> {
         "read": report,
         "files": files,
     });
-    output::result(global, json, || {
+    output::result_beside(&arguments.output, global, json, || {
         let names: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
         format!("wrote {} words x {} to {}", count(projected.len()), projected.dim(), names.join(" and "))
     })

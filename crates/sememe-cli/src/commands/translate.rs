@@ -1,5 +1,6 @@
 //! `sememe translate`: words of one view, their nearest words of another.
 
+use sememe::lexicon::find_word;
 use sememe::retrieve::nearest;
 use sememe::space::Space;
 use serde_json::{Value, json};
@@ -11,7 +12,7 @@ pub fn run(arguments: &Translate, global: &Global) -> anyhow::Result<()> {
     let space = Space::open(&arguments.space)?;
     let (source, target) = (space.view(&arguments.from)?, space.view(&arguments.to)?);
     let casing = space.alignment().casing;
-    let place = |word: &String| source.vocabulary().get(&casing.of_word(word));
+    let place = |word: &String| find_word(source.vocabulary(), &casing.of_word(word));
     let (known, unknown): (Vec<&String>, Vec<&String>) = arguments.words.iter().partition(|word| place(word).is_some());
     for word in &unknown {
         output::warn(global, format_args!("{word:?} is not in the vocabulary of {}", arguments.from));

@@ -35,6 +35,7 @@ fn wrong_requests_are_explained() {
     for (more, said) in [
         (&[][..], "--lexicon"),
         (&["--lexicon", "a-c=pairs.txt"], "does not name two of the views a, b"),
+        (&["--lexicon", "a-a=pairs.txt"], "needs two different views of a, b, not \"a\" twice"),
         (&["--lexicon", "a-b=missing.txt"], "cannot read missing.txt"),
         (&["--lexicon", "pairs.txt"], "header"),
         (&["--lexicon", "a-b=pairs.txt", "--latent", "9"], "from 1 to 3"),
@@ -66,6 +67,26 @@ fn bad_files_are_named_with_line_and_cause() {
 }
 
 #[test]
+fn strict_reading_is_strict_with_dictionaries_too() {
+    let folder = folder_with_vectors();
+    let mut pairs: String = (0..200).map(|i| format!("w{} w{}\n", i % 40, i % 40)).collect();
+    pairs.push_str("alone\n");
+    std::fs::write(folder.path().join("pairs.txt"), pairs).unwrap();
+    let align = ["align", "a=a.vec", "b=b.vec", "--lexicon", "a-b=pairs.txt", "-o", "s"];
+    assert!(sememe(folder.path(), &align).status.success());
+    let message = refused(folder.path(), &[&align[..], &["--strict"]].concat());
+    assert!(message.contains("pairs.txt") && message.contains("line 201"), "{message}");
+}
+
+#[test]
+fn tuples_of_other_views_are_refused() {
+    let folder = folder_with_vectors();
+    std::fs::write(folder.path().join("tuples.tsv"), "a\tc\nw1\tw1\n").unwrap();
+    let message = refused(folder.path(), &["align", "a=a.vec", "b=b.vec", "--lexicon", "tuples.tsv", "-o", "s"]);
+    assert!(message.contains("\"a\", \"c\"") && message.contains("\"a\", \"b\""), "{message}");
+}
+
+#[test]
 fn unknown_views_and_words_are_named() {
     let folder = folder_with_vectors();
     let align = ["align", "a=a.vec", "b=b.vec", "--lexicon", "a-b=pairs.txt", "-o", "space", "--quiet"];
@@ -75,6 +96,8 @@ fn unknown_views_and_words_are_named() {
     };
     assert!(translate("z", "w1").contains("there are \"a\", \"b\""));
     assert!(translate("a", "unheard").contains("not in the vocabulary of a"));
+    let unheard = refused(folder.path(), &["translate", "space", "--from", "a", "--to", "b", "un heard"]);
+    assert!(unheard.contains("\"un heard\" is not in the vocabulary of a"), "{unheard}");
     // A folder that is no space is not replaced.
     std::fs::create_dir(folder.path().join("mine")).unwrap();
     std::fs::write(folder.path().join("mine/notes.txt"), "keep").unwrap();
@@ -88,6 +111,130 @@ fn work_that_cannot_be_finished_exits_with_1_and_leaves_nothing() {
     let output = sememe(folder.path(), &["convert", "a.vec", "no/such/folder/b.vec"]);
     assert_eq!(output.status.code(), Some(1));
     assert!(text(&output.stderr).contains("cannot write"));
+}
+
+#[test]
+fn outputs_are_tried_before_inputs_are_read() {
+    let folder = folder_with_vectors();
+    let there_is_no_folder = |arguments: &[&str]| {
+        let output = sememe(folder.path(), arguments);
+        let message = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{message}");
+        assert!(message.contains("there is no folder no"), "{message}");
+    };
+    // The inputs are missing too, but that is not what is said.
+    there_is_no_folder(&["convert", "missing.vec", "no/b.vec"]);
+    there_is_no_folder(&["align", "a=missing.vec", "b=b.vec", "--identical", "-o", "no/space"]);
+    there_is_no_folder(&["project", "nowhere", "a=a.vec", "-o", "no/b", "--to", "npy"]);
+    assert!(refused(folder.path(), &["align", "a=a.vec", "b=b.vec", "--identical", "-o", "."]).contains("./space"));
+}
+
+#[test]
+fn what_the_system_said_is_said_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let message = refused(folder.path(), &["inspect", "missing.vec"]);
+    assert_eq!(message.matches("No such file").count(), 1, "{message}");
+}
+
+/// Runs a line of shell with `$SEMEME` as the command.
+#[cfg(unix)]
+fn shell(folder: &Path, line: &str) -> std::process::Output {
+    std::process::Command::new("sh")
+        .current_dir(folder)
+        .env("SEMEME", env!("CARGO_BIN_EXE_sememe"))
+        .args(["-c", line])
+        .output()
+        .unwrap()
+}
+
+#[cfg(unix)]
+#[test]
+fn a_full_standard_error_is_no_panic() {
+    let folder = folder_with_vectors();
+    assert_eq!(shell(folder.path(), "\"$SEMEME\" inspect missing.vec 2>/dev/full").status.code(), Some(BAD_INPUT));
+    let full = shell(folder.path(), "\"$SEMEME\" inspect a.vec >/dev/full");
+    assert_eq!(full.status.code(), Some(1));
+    assert!(text(&full.stderr).contains("standard output"));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_full_disk_is_reported_with_the_name_of_the_space() {
+    let folder = folder_with_vectors();
+    // Files of at most one block; without the trap the process would be killed instead of told.
+    let limited = "trap '' XFSZ; ulimit -f 1; exec \"$SEMEME\" align a=a.vec b=b.vec --lexicon a-b=pairs.txt -o space";
+    let output = shell(folder.path(), limited);
+    let message = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{message}");
+    assert!(message.contains("cannot write space/") && !message.contains(".sememe"), "{message}");
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 3, "nothing is left behind");
+}
+
+#[cfg(unix)]
+#[test]
+fn vectors_can_be_piped() {
+    let folder = folder_with_vectors();
+    let piped = shell(folder.path(), "\"$SEMEME\" convert a.vec /dev/stdout --to glove | cat");
+    assert_eq!(text(&piped.stdout).lines().count(), 60, "vectors and nothing else");
+    let redirected = "\"$SEMEME\" convert a.vec /dev/stdout --to glove >>all.txt";
+    assert!(shell(folder.path(), &format!("{redirected}; {redirected}")).status.success());
+    assert_eq!(std::fs::read_to_string(folder.path().join("all.txt")).unwrap().lines().count(), 120);
+    let named = "mkfifo pipe && (cat pipe >copy.txt &) && \"$SEMEME\" convert a.vec pipe --to glove && test -p pipe";
+    assert!(shell(folder.path(), named).status.success());
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupted_command_leaves_nothing() {
+    if ignores_interruption() {
+        return;
+    }
+    let folder = folder_with_vectors();
+    let names = || -> std::collections::BTreeSet<String> {
+        let entries = std::fs::read_dir(folder.path()).unwrap();
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+    };
+    // The words go into a file beside, then the array into a pipe that nobody reads: the command waits there.
+    assert!(shell(folder.path(), "mkfifo b.npy").status.success());
+    let before = names();
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_sememe"));
+    let mut child = command.current_dir(folder.path()).args(["convert", "a.vec", "b.npy"]).spawn().unwrap();
+    // It waits only after the check of the output, whose temporary file goes away again: so look for one that stays.
+    let mut seen = before.clone();
+    while seen == before || seen != names() {
+        assert!(child.try_wait().unwrap().is_none(), "it should still be waiting");
+        seen = names();
+        std::thread::sleep(std::time::Duration::from_millis(100));
+    }
+    assert!(shell(folder.path(), &format!("kill -TERM {}", child.id())).status.success());
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert_eq!(names(), before);
+}
+
+/// Whether the tests run under nohup or the like: what is ignored stays ignored, then.
+#[cfg(unix)]
+fn ignores_interruption() -> bool {
+    const HUP_INT_TERM: u64 = 1 | 1 << 1 | 1 << 14;
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).is_some_and(|mask| mask & HUP_INT_TERM != 0)
+}
+
+#[test]
+fn control_characters_of_words_do_not_reach_the_terminal() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("a.vec"), "\u{1b}[31mred 1 2\nblue 3 4\n").unwrap();
+    let output = sememe(folder.path(), &["inspect", "a.vec"]);
+    let shown = text(&output.stdout);
+    assert!(output.status.success() && !shown.contains('\u{1b}') && shown.contains("red"), "{shown}");
+}
+
+#[test]
+fn verbose_tells_times() {
+    let folder = folder_with_vectors();
+    let align = ["align", "a=a.vec", "b=b.vec", "--lexicon", "a-b=pairs.txt", "-o", "space", "--verbose"];
+    let told = text(&sememe(folder.path(), &align).stderr);
+    assert!(["reading took", "fitting took", "writing took"].iter().all(|stage| told.contains(stage)), "{told}");
 }
 
 #[test]

@@ -30,7 +30,21 @@ fn demo_aligns_evaluates_and_translates() {
         let precision = result["translation"][direction]["precision"]["1"].as_f64().unwrap();
         assert!(precision > 70.0, "{direction}: {precision}");
     }
-    assert_eq!(result["translations"][0]["candidates"][0], "fromage");
+    // The words shown are test words, and no test word of any language is a training word.
+    let words = |name: &str| -> Vec<Vec<String>> {
+        let text = std::fs::read_to_string(bundled(name)).unwrap();
+        text.lines().skip(1).map(|line| line.split('\t').map(str::to_owned).collect()).collect()
+    };
+    let (train, test) = (words("concepts.train.tsv"), words("concepts.test.tsv"));
+    assert!(train.len() + test.len() >= 1200);
+    for shown in result["translations"].as_array().unwrap() {
+        assert!(test.iter().any(|row| row[0] == shown["word"].as_str().unwrap()), "{shown}");
+    }
+    for column in 0..4 {
+        let trained: std::collections::HashSet<&String> = train.iter().map(|row| &row[column]).collect();
+        assert!(test.iter().all(|row| row[column].is_empty() || !trained.contains(&row[column])));
+    }
+    assert_eq!(result["translations"][1]["candidates"][0], "chien");
     let output = sememe(folder.path(), &["translate", "kept", "--from", "fr", "--to", "en", "Roi"]);
     assert!(text(&output.stdout).contains("king"));
 }
@@ -57,6 +71,52 @@ fn align_evaluate_translate_and_project_work_together() {
     json(folder.path(), &["project", "space", &same, "-o", "again.safetensors"]);
     let read = |path: &str| sememe::vectors::read(&folder.path().join(path), &Default::default()).unwrap().embeddings;
     assert_eq!(read("again.safetensors").matrix().as_slice(), read("space/fi.safetensors").matrix().as_slice());
+}
+
+/// Vectors of the words `new_york`, `w1`, `w2`, … in three dimensions.
+fn write_vectors(path: &Path, turn: f64) {
+    let word = |i: usize| if i == 0 { "new_york".to_owned() } else { format!("w{i}") };
+    let number = |i: usize, j: usize| ((i * 7 + j * 13) as f64 * 0.37 + turn).sin();
+    let text: String =
+        (0..60).map(|i| format!("{} {} {} {}\n", word(i), number(i, 0), number(i, 1), number(i, 2))).collect();
+    std::fs::write(path, text).unwrap();
+}
+
+#[test]
+fn expressions_are_translated_however_they_are_spelled() {
+    let folder = tempfile::tempdir().unwrap();
+    write_vectors(&folder.path().join("a.vec"), 0.0);
+    write_vectors(&folder.path().join("b.vec"), 0.1);
+    json(folder.path(), &["align", "a=a.vec", "b=b.vec", "--identical", "-o", "space", "--lower"]);
+    let translate = ["translate", "space", "--from", "a", "--to", "b", "New York", "un heard"];
+    let translated = json(folder.path(), &translate);
+    assert_eq!(translated["translations"][0]["word"], "New York");
+    assert_eq!(translated["translations"].as_array().unwrap().len(), 1);
+    assert_eq!(translated["unknown"][0], "un heard");
+}
+
+#[test]
+fn what_a_dictionary_holds_beside_entries_is_reported() {
+    let folder = tempfile::tempdir().unwrap();
+    write_vectors(&folder.path().join("a.vec"), 0.0);
+    write_vectors(&folder.path().join("b.vec"), 0.1);
+    let tuples = "# made by hand\na\tc\tb\nw1\tx\t\n".to_owned()
+        + &(1..50).map(|i| format!("w{i}\tx\tw{i}\n")).collect::<String>();
+    let scored: String = (1..50).map(|i| format!("w{i}\tw{i}\t0.5\n")).collect();
+    std::fs::write(folder.path().join("tuples.tsv"), tuples).unwrap();
+    std::fs::write(folder.path().join("scored.tsv"), scored).unwrap();
+    let align = ["align", "a=a.vec", "b=b.vec", "-l", "tuples.tsv", "-l", "a-b=scored.tsv", "-o", "space"];
+    let lexicons = &json(folder.path(), &align)["lexicons"];
+    assert_eq!(lexicons[0]["ignored_views"], serde_json::json!(["c"]));
+    assert_eq!((&lexicons[0]["comments"], &lexicons[0]["single_cells"]), (&1.into(), &1.into()));
+    assert_eq!((&lexicons[0]["matched"], &lexicons[1]["matched"]), (&49.into(), &49.into()));
+    assert_eq!(lexicons[1]["ignored_columns"], true);
+    let said = text(&sememe(folder.path(), &[&align[..], &["--verbose"]].concat()).stderr);
+    for part in ["views that are not given: c", "after the second", "1 comment lines", "fewer than two words"] {
+        assert!(said.contains(part), "{said}");
+    }
+    let evaluate = ["evaluate", "translation", "space", "--from", "a", "--to", "b", "--gold", "scored.tsv"];
+    assert_eq!(json(folder.path(), &evaluate)["gold"]["ignored_columns"], true);
 }
 
 #[test]

@@ -41,7 +41,7 @@ pub fn translation(
 ) -> Result<Translation> {
     let mut answers: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for entry in gold.entries() {
-        if let [Some(word), Some(answer)] = &entry[..] {
+        if let (Some(word), Some(answer)) = (entry.word(0), entry.word(1)) {
             answers.entry(word).or_default().push(answer);
         }
     }

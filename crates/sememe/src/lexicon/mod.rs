@@ -1,15 +1,18 @@
 //! Which words mean the same: tuples of words over any number of views, with holes; pairs are the case of two views.
 
+mod entry;
 mod parse;
 mod pseudo;
+mod separator;
+mod text;
 mod tuples;
 
 use std::collections::HashSet;
 use std::path::Path;
 
+pub use self::entry::Entry;
 pub use self::pseudo::{Shared, identical};
-pub(crate) use self::tuples::find_word;
-pub use self::tuples::{Matched, Tuples};
+pub use self::tuples::{Matched, Tuples, find_word};
 use crate::error::{Error, Result};
 use crate::files::Input;
 use crate::vectors::Skipped;
@@ -20,8 +23,8 @@ use crate::vectors::Skipped;
 /// use sememe::lexicon::Lexicon;
 ///
 /// let mut lexicon = Lexicon::new(["en", "fr"].map(str::to_owned).to_vec());
-/// lexicon.add(vec![Some("house".into()), Some("maison".into())]);
-/// assert_eq!(lexicon.entries()[0][1].as_deref(), Some("maison"));
+/// lexicon.add([(0, "house"), (1, "maison")].into_iter().collect());
+/// assert_eq!(lexicon.entries()[0].word(1), Some("maison"));
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lexicon {
@@ -31,18 +34,15 @@ pub struct Lexicon {
     duplicates: usize,
 }
 
-/// One word or hole per view.
-pub type Entry = Vec<Option<String>>;
-
 impl Lexicon {
     /// A dictionary without entries.
     pub fn new(views: Vec<String>) -> Self {
         Lexicon { views, entries: Vec::new(), seen: HashSet::new(), duplicates: 0 }
     }
 
-    /// Adds an entry unless it is there already. Panics when it has not one cell per view.
+    /// Adds an entry unless it is there already. Panics when it has a word of a view that is not there.
     pub fn add(&mut self, entry: Entry) {
-        assert_eq!(entry.len(), self.views.len(), "one cell per view");
+        assert!(entry.words().all(|(view, _)| view < self.views.len()), "every word is of one of the views");
         if self.seen.insert(entry.clone()) {
             self.entries.push(entry);
         } else {
@@ -50,7 +50,7 @@ impl Lexicon {
         }
     }
 
-    /// The views, in the order of the cells.
+    /// The views; the words of entries name them by their place here.
     pub fn views(&self) -> &[String] {
         &self.views
     }
@@ -65,7 +65,7 @@ impl Lexicon {
         self.duplicates
     }
 
-    /// Only the cells of the given views, in that order; entries left with fewer than two words are dropped.
+    /// Only the words of the given views, in that order; entries left with fewer than two words are dropped.
     pub fn restricted(&self, views: &[&str]) -> Result<Self> {
         let place = |name: &&str| {
             let unknown = || Error::UnknownView { name: (*name).to_owned(), known: self.views.clone() };
@@ -74,9 +74,10 @@ impl Lexicon {
         let places: Vec<usize> = views.iter().map(place).collect::<Result<_>>()?;
         let mut restricted = Lexicon::new(views.iter().map(|&name| name.to_owned()).collect());
         for entry in &self.entries {
-            let cells: Entry = places.iter().map(|&place| entry[place].clone()).collect();
-            if cells.iter().flatten().count() >= 2 {
-                restricted.add(cells);
+            let word_of = |(view, &place): (usize, &usize)| entry.word(place).map(|word| (view, word));
+            let entry: Entry = places.iter().enumerate().filter_map(word_of).collect();
+            if entry.words().len() >= 2 {
+                restricted.add(entry);
             }
         }
         Ok(restricted)
@@ -86,11 +87,20 @@ impl Lexicon {
     pub fn lowercased(&self) -> Self {
         let mut lower = Lexicon::new(self.views.clone());
         for entry in &self.entries {
-            lower.add(entry.iter().map(|word| word.as_deref().map(str::to_lowercase)).collect());
+            lower.add(entry.lowercased());
         }
         lower.duplicates += self.duplicates;
         lower
     }
+}
+
+/// How to read a dictionary. The default takes every view and passes over a few unusable lines.
+#[derive(Debug, Clone, Default)]
+pub struct ReadOptions {
+    /// Anything skipped is an error.
+    pub strict: bool,
+    /// Of tuples read only these views, and pass over the others that the header names.
+    pub views: Option<Vec<String>>,
 }
 
 /// What came out of a dictionary file.
@@ -102,24 +112,30 @@ pub struct Read {
     pub skipped: Skipped,
     /// Lines that begin with `#`.
     pub comments: usize,
+    /// Rows of tuples with fewer than two words of the views that were read: nothing is wrong with them, nor of use.
+    pub single_cells: usize,
+    /// Views that the header of tuples names but that were not asked for.
+    pub ignored_views: Vec<String>,
+    /// Whether the lines of pairs have further columns (a score, a note), which were passed over.
+    pub ignored_columns: bool,
 }
 
 /// Reads a dictionary of pairs: `a b`, or separated by tabs, commas or semicolons.
-pub fn read_pairs(path: &Path, from: &str, to: &str) -> Result<Read> {
-    read_pairs_input(&Input::open(path)?, from, to)
+pub fn read_pairs(path: &Path, from: &str, to: &str, options: &ReadOptions) -> Result<Read> {
+    read_pairs_input(&Input::open(path)?, from, to, options)
 }
 
 /// [`read_pairs`] on bytes that are already at hand.
-pub fn read_pairs_input(input: &Input, from: &str, to: &str) -> Result<Read> {
-    parse::pairs(input.path(), &input.text()?, from, to)
+pub fn read_pairs_input(input: &Input, from: &str, to: &str, options: &ReadOptions) -> Result<Read> {
+    parse::pairs(input.path(), &text::text_of(input)?, from, to, options)
 }
 
 /// Reads tuples over several views: tab-separated with a header of view names; an empty cell is a hole.
-pub fn read_tuples(path: &Path) -> Result<Read> {
-    read_tuples_input(&Input::open(path)?)
+pub fn read_tuples(path: &Path, options: &ReadOptions) -> Result<Read> {
+    read_tuples_input(&Input::open(path)?, options)
 }
 
 /// [`read_tuples`] on bytes that are already at hand.
-pub fn read_tuples_input(input: &Input) -> Result<Read> {
-    parse::tuples(input.path(), &input.text()?)
+pub fn read_tuples_input(input: &Input, options: &ReadOptions) -> Result<Read> {
+    parse::tuples(input.path(), &text::text_of(input)?, options)
 }

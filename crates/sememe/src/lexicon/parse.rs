@@ -1,160 +1,180 @@
 //! Dictionary files as people have them.
 
+use std::collections::HashSet;
 use std::path::Path;
 
-use super::{Entry, Lexicon, Read};
+use super::separator::Separator;
+use super::{Entry, Lexicon, Read, ReadOptions};
 use crate::error::{Error, Place, Result};
-use crate::vectors::{ReadOptions, Reason, Skipped, check_skipped};
+use crate::vectors::{self, Reason, Skipped, check_skipped};
 
-/// How many lines are looked at to learn the separator.
-const SAMPLE: usize = 100;
-/// Every entry has a cell for every view: a line of names that are none would make a small file fill the memory.
+/// A line with more names than this is no header.
 const MOST_VIEWS: usize = 1000;
 /// How much of a line that is no header is shown.
 const SHOWN: usize = 80;
+/// How many of many views are named.
+const NAMED: usize = 10;
+/// One invalid line in so many may be an accident; more come from another encoding.
+const INVALID_UTF8_ONE_IN: u64 = 100;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Separator {
-    Tab,
-    Semicolon,
-    Comma,
-    White,
-}
-
-impl Separator {
-    /// The first separator that nine of ten lines have.
-    fn of(text: &[u8]) -> Self {
-        let sample: Vec<&[u8]> =
-            lines(text).map(|(_, line)| line).filter(|line| !is_passed_over(line)).take(SAMPLE).collect();
-        let common = |byte: u8| sample.iter().filter(|line| line.contains(&byte)).count() * 10 >= sample.len() * 9;
-        [(b'\t', Separator::Tab), (b';', Separator::Semicolon), (b',', Separator::Comma)]
-            .into_iter()
-            .find(|&(byte, _)| common(byte))
-            .map_or(Separator::White, |(_, separator)| separator)
-    }
-
-    fn split(self, line: &str) -> Vec<String> {
-        match self {
-            Separator::Tab => line.split('\t').map(|field| field.trim().to_owned()).collect(),
-            Separator::White => line.split_ascii_whitespace().map(str::to_owned).collect(),
-            Separator::Comma => split_quoted(line, ','),
-            Separator::Semicolon => split_quoted(line, ';'),
-        }
-    }
-}
-
-/// Fields that may stand in double quotes, inside which the separator is a character like any other.
-fn split_quoted(line: &str, separator: char) -> Vec<String> {
-    let mut fields = Vec::new();
-    let mut rest = line;
-    loop {
-        let start = rest.trim_start();
-        let closed = start.strip_prefix('"').and_then(closing_quote);
-        let (field, after) = match closed {
-            Some((field, after)) if after.trim_start().is_empty() || after.trim_start().starts_with(separator) => {
-                (field.replace("\"\"", "\""), after.trim_start())
-            }
-            _ => {
-                let end = rest.find(separator).unwrap_or(rest.len());
-                (rest[..end].trim().to_owned(), &rest[end..])
-            }
-        };
-        fields.push(field);
-        match after.strip_prefix(separator) {
-            Some(next) => rest = next,
-            None => return fields,
-        }
-    }
-}
-
-/// Splits at the quote that ends a quoted field; a doubled quote stands for itself.
-fn closing_quote(text: &str) -> Option<(&str, &str)> {
-    let mut from = 0;
-    loop {
-        let at = from + text[from..].find('"')?;
-        if !text[at + 1..].starts_with('"') {
-            return Some((&text[..at], &text[at + 1..]));
-        }
-        from = at + 2;
-    }
-}
-
-fn lines(text: &[u8]) -> impl Iterator<Item = (u64, &[u8])> {
+/// The lines of a text and their numbers.
+pub(super) fn lines(text: &[u8]) -> impl Iterator<Item = (u64, &[u8])> {
     (1..).zip(text.split(|&b| b == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line)))
 }
 
-fn is_passed_over(line: &[u8]) -> bool {
-    line.first() == Some(&b'#') || line.iter().all(u8::is_ascii_whitespace)
+fn is_comment(line: &[u8]) -> bool {
+    line.first() == Some(&b'#')
 }
 
-pub(super) fn pairs(path: &Path, text: &[u8], from: &str, to: &str) -> Result<Read> {
+/// Comments and lines without anything to see.
+pub(super) fn is_passed_over(line: &[u8]) -> bool {
+    is_comment(line) || line.iter().all(u8::is_ascii_whitespace)
+}
+
+pub(super) fn pairs(path: &Path, text: &[u8], from: &str, to: &str, options: &ReadOptions) -> Result<Read> {
     let separator = Separator::of(text);
+    let ignored_columns = separator.makes_extra_columns(text);
     let lexicon = Lexicon::new(vec![from.to_owned(), to.to_owned()]);
-    read_lines(path, lines(text), lexicon, |line| {
-        let fields = separator.split(line);
-        match <[String; 2]>::try_from(fields) {
-            Ok(pair) if pair.iter().all(|word| !word.is_empty()) => Ok(pair.into_iter().map(Some).collect()),
-            _ => Err(Reason::WrongFieldCount),
-        }
-    })
+    let read = read_lines(path, lines(text), lexicon, options, |line| match separator.pair_of(line) {
+        Some(pair) if ignored_columns || !pair.has_more => Ok([pair.from, pair.to].into_iter().enumerate().collect()),
+        _ => Err(Reason::WrongFieldCount),
+    })?;
+    Ok(Read { ignored_columns, ..read })
 }
 
-pub(super) fn tuples(path: &Path, text: &[u8]) -> Result<Read> {
-    let mut lines = lines(text).filter(|(_, line)| !line.is_empty());
-    let (number, header) = lines.next().unwrap_or((1, &[]));
-    let malformed = |problem: String| Error::malformed(path, Place::Line(number), problem);
-    let header = std::str::from_utf8(header).map_err(|_| malformed("is not valid UTF-8".to_owned()))?;
-    let views: Vec<String> = header.split('\t').map(|name| name.trim().to_owned()).collect();
-    if views.len() > MOST_VIEWS {
-        return Err(malformed(format!("names {} views; at most {MOST_VIEWS} can be read", views.len())));
-    }
-    if views.len() < 2 || views.iter().any(String::is_empty) {
-        let shown: String = header.chars().take(SHOWN).collect();
-        return Err(malformed(format!(
-            "{shown:?} is no header of at least two view names separated by tabs; \
-             for a dictionary of pairs say which views it is for"
-        )));
-    }
-    if let Some(name) = views.iter().enumerate().find_map(|(i, name)| views[..i].contains(name).then_some(name)) {
-        return Err(malformed(format!("names the view {name:?} twice")));
-    }
-    let width = views.len();
-    read_lines(path, lines, Lexicon::new(views), |line| {
-        let mut entry: Entry =
-            line.split('\t').map(str::trim).map(|word| (!word.is_empty()).then(|| word.to_owned())).collect();
-        if entry.len() > width || entry.iter().flatten().count() < 2 {
-            return Err(Reason::WrongFieldCount);
+pub(super) fn tuples(path: &Path, text: &[u8], options: &ReadOptions) -> Result<Read> {
+    let mut lines = lines(text);
+    let mut comments = 0;
+    let header = lines.by_ref().find(|(_, line)| {
+        comments += usize::from(is_comment(line));
+        !is_passed_over(line)
+    });
+    let (number, header) = header.ok_or_else(|| Error::malformed(path, Place::Whole, "has no entries"))?;
+    let header =
+        Header::parse(header, options).map_err(|problem| Error::malformed(path, Place::Line(number), problem))?;
+    let Header { views, places, ignored_views } = header;
+    let mut read = read_lines(path, lines, Lexicon::new(views), options, |line| {
+        let mut words = Vec::new();
+        let filled = line.split('\t').map(str::trim).enumerate().filter(|(_, word)| !word.is_empty());
+        for (column, word) in filled {
+            // Editors drop trailing tabs and spreadsheets add some: only words without a view are a fault.
+            match places.get(column) {
+                Some(Some(view)) => words.push((*view, word)),
+                Some(None) => {}
+                None => return Err(Reason::WrongFieldCount),
+            }
         }
-        // Editors drop trailing tabs: missing cells at the end are holes.
-        entry.resize(width, None);
-        Ok(entry)
-    })
+        Ok(words.into_iter().collect())
+    })?;
+    read.comments += comments;
+    Ok(Read { ignored_views, ..read })
 }
 
+/// The views of a table of tuples.
+struct Header {
+    /// Those that are read.
+    views: Vec<String>,
+    /// For every column its place in `views`.
+    places: Vec<Option<usize>>,
+    ignored_views: Vec<String>,
+}
+
+impl Header {
+    /// The first line of tuples, or what is wrong with it.
+    fn parse(line: &[u8], options: &ReadOptions) -> std::result::Result<Self, String> {
+        let line = std::str::from_utf8(line).map_err(|_| format!("is {NOT_UTF8}"))?;
+        let names = || line.trim_end().split('\t').map(str::trim);
+        let count = names().count();
+        if count > MOST_VIEWS {
+            return Err(format!("names {count} views; at most {MOST_VIEWS} can be read"));
+        }
+        if count < 2 || names().any(str::is_empty) {
+            let shown: String = line.chars().take(SHOWN).collect();
+            return Err(format!(
+                "{shown:?} is no header of at least two view names separated by tabs; {SAY_WHICH_VIEWS}"
+            ));
+        }
+        let mut distinct = HashSet::new();
+        if let Some(name) = names().find(|name| !distinct.insert(*name)) {
+            return Err(format!("names the view {name:?} twice"));
+        }
+        let is_wanted = |name: &str| options.views.as_ref().is_none_or(|wanted| wanted.iter().any(|view| view == name));
+        let mut header = Header { views: Vec::new(), places: Vec::new(), ignored_views: Vec::new() };
+        for name in names() {
+            header.places.push(is_wanted(name).then_some(header.views.len()));
+            let kind = if is_wanted(name) { &mut header.views } else { &mut header.ignored_views };
+            kind.push(name.to_owned());
+        }
+        if header.views.len() < 2 {
+            let named: Vec<&str> = names().collect();
+            let wanted: Vec<&str> = options.views.iter().flatten().map(String::as_str).collect();
+            return Err(format!(
+                "the header names {}, but the views are {}: at least two must be the same; {SAY_WHICH_VIEWS}",
+                listed(&named),
+                listed(&wanted)
+            ));
+        }
+        Ok(header)
+    }
+}
+
+const SAY_WHICH_VIEWS: &str = "for a dictionary of pairs say which views it is for (A-B=FILE)";
+const NOT_UTF8: &str = "not valid UTF-8; convert the file from its encoding, which may be Latin-1, to UTF-8 \
+                        (iconv -f ISO-8859-1 -t UTF-8 FILE)";
+
+/// Names for a message, of which there may be very many.
+fn listed(names: &[&str]) -> String {
+    let mut listed = names.iter().take(NAMED).map(|name| format!("{name:?}")).collect::<Vec<_>>().join(", ");
+    if names.len() > NAMED {
+        listed += &format!(" and {} more", names.len() - NAMED);
+    }
+    listed
+}
+
+/// Reads the entries that `parse` finds on lines; one that has fewer than two words is none.
 fn read_lines<'a>(
     path: &Path,
     lines: impl Iterator<Item = (u64, &'a [u8])>,
     mut lexicon: Lexicon,
+    options: &ReadOptions,
     parse: impl Fn(&str) -> std::result::Result<Entry, Reason>,
 ) -> Result<Read> {
     let mut skipped = Skipped::default();
-    let (mut comments, mut seen) = (0, 0);
+    let (mut comments, mut single_cells, mut seen) = (0, 0, 0);
     for (number, line) in lines {
         if is_passed_over(line) {
-            comments += usize::from(!line.is_empty());
+            comments += usize::from(is_comment(line));
             continue;
         }
         seen += 1;
         match std::str::from_utf8(line).map_err(|_| Reason::InvalidUtf8).and_then(&parse) {
+            Ok(entry) if entry.words().len() < 2 => single_cells += 1,
             Ok(entry) => lexicon.add(entry),
             Err(reason) => skipped.add(reason, Place::Line(number)),
         }
     }
-    check_skipped(path, &ReadOptions::default(), &skipped, seen)?;
+    check_encoding(path, &skipped, seen)?;
+    check_skipped(path, &vectors::ReadOptions { strict: options.strict, ..Default::default() }, &skipped, seen)?;
     if lexicon.entries().is_empty() {
-        return Err(Error::malformed(path, Place::Whole, "has no entries"));
+        let problem = match single_cells {
+            0 => "has no entries".to_owned(),
+            rows => format!("has no entries: all {rows} rows have fewer than two words of the views"),
+        };
+        return Err(Error::malformed(path, Place::Whole, problem));
     }
-    Ok(Read { lexicon, skipped, comments })
+    Ok(Read { lexicon, skipped, comments, single_cells, ignored_views: Vec::new(), ignored_columns: false })
+}
+
+/// Vectors of a web crawl have a few broken words; a dictionary with many of them is in another encoding, and most of
+/// its words with accents would be lost without notice.
+fn check_encoding(path: &Path, skipped: &Skipped, seen: u64) -> Result<()> {
+    let invalid = skipped.count(Reason::InvalidUtf8);
+    match skipped.first(Reason::InvalidUtf8) {
+        Some(first) if invalid > seen / INVALID_UTF8_ONE_IN => {
+            Err(Error::malformed(path, first, format!("is one of {invalid} lines (of {seen}) that are {NOT_UTF8}")))
+        }
+        _ => Ok(()),
+    }
 }
 
 #[cfg(test)]
@@ -162,9 +182,9 @@ mod tests {
     use super::*;
 
     fn pairs_of(text: &str) -> Vec<(String, String)> {
-        let read = pairs(Path::new("test"), text.as_bytes(), "a", "b").unwrap();
-        let word = |word: &Option<String>| word.clone().unwrap();
-        read.lexicon.entries().iter().map(|entry| (word(&entry[0]), word(&entry[1]))).collect()
+        let read = pairs(Path::new("test"), text.as_bytes(), "a", "b", &Default::default()).unwrap();
+        let word = |entry: &Entry, view| entry.word(view).unwrap().to_owned();
+        read.lexicon.entries().iter().map(|entry| (word(entry, 0), word(entry, 1))).collect()
     }
 
     fn pair(a: &str, b: &str) -> (String, String) {
@@ -196,27 +216,28 @@ mod tests {
     #[test]
     fn several_words_and_several_translations_are_kept_once() {
         let text = "New York\tNew York\nbank\tbanque\nbank\trive\nbank\tbanque\n";
-        let read = pairs(Path::new("test"), text.as_bytes(), "a", "b").unwrap();
+        let read = pairs(Path::new("test"), text.as_bytes(), "a", "b", &Default::default()).unwrap();
         assert_eq!(read.lexicon.entries().len(), 3);
         assert_eq!(read.lexicon.duplicates(), 1);
     }
 
     #[test]
     fn tuples_have_holes() {
-        let read =
-            tuples(Path::new("t"), b"en\tfr\tru\nhouse\tmaison\t\ncat\t\t\xd0\xba\xd0\xbe\xd1\x82\ndog\tchien\n")
-                .unwrap();
+        let text = "en\tfr\tru\nhouse\tmaison\t\ncat\t\tкот\ndog\tchien\n";
+        let read = tuples(Path::new("t"), text.as_bytes(), &Default::default()).unwrap();
         let holes: Vec<usize> =
-            read.lexicon.entries().iter().map(|e| e.iter().position(Option::is_none).unwrap()).collect();
+            read.lexicon.entries().iter().map(|e| (0..3).find(|&view| e.word(view).is_none()).unwrap()).collect();
         assert_eq!(holes, [2, 1, 2]);
     }
 
     #[test]
     fn bad_dictionaries_are_refused_with_their_lines() {
-        let message = |text: &str| pairs(Path::new("d.txt"), text.as_bytes(), "a", "b").unwrap_err().to_string();
+        let message = |text: &str| {
+            pairs(Path::new("d.txt"), text.as_bytes(), "a", "b", &Default::default()).unwrap_err().to_string()
+        };
         assert!(message("a b\nc\n").contains("line 2"), "{}", message("a b\nc\n"));
         assert!(message("# nothing\n").contains("no entries"));
-        let message = tuples(Path::new("t"), b"en\tfr\ten\n").unwrap_err().to_string();
+        let message = tuples(Path::new("t"), b"en\tfr\ten\n", &Default::default()).unwrap_err().to_string();
         assert!(message.contains("twice"), "{message}");
     }
 }

@@ -89,11 +89,11 @@ impl Tuples {
         let mut noted: Vec<HashSet<&str>> = vec![HashSet::new(); places.len()];
         for entry in lexicon.entries() {
             let mut tuple = vec![None; self.views];
-            for (cell, word) in entry.iter().enumerate() {
-                let Some(word) = word else { continue };
-                tuple[places[cell]] = find_word(views[places[cell]].1, word);
-                if tuple[places[cell]].is_none() && noted[cell].insert(word) {
-                    matched.unknown[cell].push(word.clone());
+            for (view, word) in entry.words() {
+                let place = places[view];
+                tuple[place] = find_word(views[place].1, word);
+                if tuple[place].is_none() && noted[view].insert(word) {
+                    matched.unknown[view].push(word.to_owned());
                 }
             }
             if tuple.iter().flatten().count() >= 2 {
@@ -112,8 +112,8 @@ fn find_view(name: &str, views: &[(&str, &Vocabulary)]) -> Result<usize> {
     })
 }
 
-/// The place of a dictionary word; an expression of several words may be spelled with spaces or underscores.
-pub(crate) fn find_word(vocabulary: &Vocabulary, word: &str) -> Option<usize> {
+/// The place of a word that somebody wrote; an expression of several words may be spelled with spaces or underscores.
+pub fn find_word(vocabulary: &Vocabulary, word: &str) -> Option<usize> {
     vocabulary
         .get(word)
         .or_else(|| word.contains(' ').then(|| vocabulary.get(&word.replace(' ', "_"))).flatten())
@@ -132,7 +132,7 @@ mod tests {
         for (fr, en) in
             [("chien", "dog"), ("New York", "new york"), ("oiseau", "bird"), ("chat", "cat"), ("chat", "cat")]
         {
-            lexicon.add(vec![Some(fr.into()), Some(en.into())]);
+            lexicon.add([(0, fr), (1, en)].into_iter().collect());
         }
         let mut tuples = Tuples::new(2);
         let matched = tuples.add_lexicon(&lexicon, &[("en", &en), ("fr", &fr)]).unwrap();

@@ -65,24 +65,22 @@ pub fn fit(moments: &Moments, options: &Options) -> Result<(Model, Vec<FitWarnin
         warnings.push(FitWarning::UnusedTuples { count: unused });
     }
     let widest = x.dim.max(y.dim);
-    if pairs.n <= widest as f64 {
-        warnings.push(FitWarning::FewTuples { tuples: pairs.n, dim: widest });
-    }
 
     let covariance = pairs.covariance();
     let at = spans(moments.views(), &pattern);
     let mut shrunk = Vec::new();
     for (view, &span) in moments.views().iter().zip(&at) {
         let of_view = options.shrinkage.apply(&block(&covariance, span, span), pairs.n, &view.name)?;
-        if of_view.forced {
-            warnings.push(FitWarning::Singular { view: view.name.clone(), by: of_view.by });
-        }
+        warnings.extend(of_view.warning(&view.name));
         shrunk.push(of_view);
     }
+    if pairs.n <= widest as f64 {
+        let by = shrunk.iter().map(|shrunk| shrunk.by).fold(0.0, f64::max);
+        warnings.push(FitWarning::FewTuples { tuples: pairs.n, dim: widest, by });
+    }
 
-    // The cross-covariance is shrunk towards zero by as much as the views towards their targets: the whole covariance
-    // stays positive definite. A common factor does not turn the latent space, but without it correlations exceed 1.
-    let kept = ((1.0 - shrunk[0].by) * (1.0 - shrunk[1].by)).sqrt();
+    // A common factor does not turn the latent space, but without it correlations could exceed 1.
+    let kept = shrunk[0].kept * shrunk[1].kept;
     let cross = Mat::from_fn(x.dim, y.dim, |i, j| kept * covariance[(i, at[1].0 + j)]);
     let half = shrunk[0].factor.solve_lower(&cross);
     let whitened = shrunk[1].factor.solve_lower(&half.transpose().to_owned()).transpose().to_owned();

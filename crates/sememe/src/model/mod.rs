@@ -107,6 +107,17 @@ pub enum FitWarning {
         tuples: f64,
         /// The largest dimension.
         dim: usize,
+        /// The most that a covariance was shrunk by.
+        by: f64,
+    },
+    /// Some columns of a view are constant over the pairs.
+    ConstantColumns {
+        /// The view.
+        view: String,
+        /// How many.
+        count: usize,
+        /// By how much the covariance was shrunk.
+        by: f64,
     },
     /// Canonical correlations at 1 were capped: some direction is the same in both views without any noise.
     CappedCorrelations {
@@ -129,8 +140,11 @@ impl fmt::Display for FitWarning {
                     "the covariance of view {view:?} is singular (constant columns, or too few different pairs); shrunk by {by}"
                 )
             }
-            FitWarning::FewTuples { tuples, dim } => {
-                write!(f, "only {tuples} pairs for {dim} dimensions: the fit leans on shrinkage; more pairs will help")
+            FitWarning::FewTuples { tuples, dim, by } => {
+                write!(f, "only {tuples} pairs for {dim} dimensions; covariances were shrunk by up to {by:.3}")
+            }
+            FitWarning::ConstantColumns { view, count, by } => {
+                write!(f, "{count} columns of view {view:?} are constant; its covariance was shrunk by {by:.3}")
             }
             FitWarning::CappedCorrelations { count } => {
                 write!(

@@ -3,8 +3,9 @@
 use std::fmt;
 use std::str::FromStr;
 
+use super::FitWarning;
 use crate::error::{Error, Result};
-use crate::linalg::{Cholesky, Mat, inner, trace};
+use crate::linalg::{Cholesky, Eigen, Mat, inner, trace};
 
 /// How much a view's covariance is shrunk: `(1 - a) S + a (tr S / d) I`.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -52,12 +53,31 @@ pub(crate) struct Shrunk {
     pub(crate) covariance: Mat,
     pub(crate) factor: Cholesky,
     pub(crate) by: f64,
+    /// What cross-covariances with this view must be multiplied by for the whole to stay positive definite: shrinking
+    /// takes variance from the strongest directions, and what they share with other views cannot exceed what they have.
+    pub(crate) kept: f64,
+    /// Coordinates without any variance.
+    pub(crate) constant: usize,
     /// More than was asked for, because the covariance was singular.
     pub(crate) forced: bool,
 }
 
+impl Shrunk {
+    /// What to tell the user, if anything.
+    pub(crate) fn warning(&self, view: &str) -> Option<FitWarning> {
+        let view = view.to_owned();
+        match (self.forced, self.constant) {
+            (true, _) => Some(FitWarning::Singular { view, by: self.by }),
+            (false, 0) => None,
+            (false, count) => Some(FitWarning::ConstantColumns { view, count, by: self.by }),
+        }
+    }
+}
+
 /// A pivot this small beside the mean variance is rounding error: the matrix is singular.
 const SMALLEST_PIVOT: f64 = 1e-10;
+/// A coordinate with less variance than this, beside the mean, is constant.
+const NOTHING: f64 = 1e-12;
 /// Tried in turn when a covariance is singular.
 const RESCUES: [f64; 4] = [1e-6, 1e-4, 1e-2, 0.1];
 
@@ -81,7 +101,13 @@ impl Shrinkage {
             let shrunk = shrink(covariance, by, variance);
             match Cholesky::new(&shrunk, &format!("the covariance of view {name:?}")) {
                 Ok(factor) if smallest_pivot(&factor) >= SMALLEST_PIVOT * variance => {
-                    return Ok(Shrunk { covariance: shrunk, factor, by, forced: by > asked });
+                    let kept = match by {
+                        0.0 => 1.0,
+                        _ => kept(covariance, by, variance)?,
+                    };
+                    let constant =
+                        (0..covariance.nrows()).filter(|&i| covariance[(i, i)] <= NOTHING * variance).count();
+                    return Ok(Shrunk { covariance: shrunk, factor, by, kept, constant, forced: by > asked });
                 }
                 Ok(_) => {}
                 Err(error) => last = Some(error),
@@ -89,6 +115,14 @@ impl Shrinkage {
         }
         Err(last.unwrap_or_else(|| Error::NotEnoughData(format!("the covariance of view {name:?} is singular"))))
     }
+}
+
+/// `1 / sqrt(λ)` for the largest eigenvalue `λ` of the covariance in units of the shrunk one. They share eigenvectors,
+/// and it is largest in the direction of most variance.
+fn kept(covariance: &Mat, by: f64, variance: f64) -> Result<f64> {
+    let values = Eigen::new(covariance, "a covariance")?.values;
+    let largest = values.last().copied().unwrap_or(variance).max(variance);
+    Ok((((1.0 - by) * largest + by * variance) / largest).sqrt().min(1.0))
 }
 
 fn smallest_pivot(factor: &Cholesky) -> f64 {

@@ -6,7 +6,7 @@ use half::{bf16, f16};
 use rayon::prelude::*;
 
 use super::intake::{Intake, check_dimension, check_vector, check_word};
-use super::{Embeddings, Matrix, ROWS_AT_A_TIME, ReadOptions, Skipped, Vocabulary};
+use super::{Embeddings, Matrix, ROWS_AT_A_TIME, ReadOptions, Skipped, Vocabulary, word_list_beside};
 use crate::error::{Error, Place, Result};
 use crate::files::{Bytes, Input};
 
@@ -60,7 +60,7 @@ impl Array {
         element: Element,
         column_major: bool,
     ) -> Result<Self> {
-        check_dimension(path, cols)?;
+        check_dimension(path, cols, Place::Byte(0))?;
         if rows == 0 {
             return Err(Error::malformed(path, Place::Whole, "holds an array without rows"));
         }
@@ -143,16 +143,18 @@ impl WordList {
         Ok(WordList { path: input.path().to_owned(), text: input.text()? })
     }
 
+    /// The list inside a file of our own, where a byte order mark is part of a word.
+    pub(crate) fn inside(path: &Path, text: &[u8]) -> Self {
+        WordList { path: path.to_owned(), text: text.to_vec().into() }
+    }
+
     /// The list that belongs to an array: the one named, `stem.words.txt`, `stem.txt`, or `words.txt` beside it.
     pub(crate) fn beside(array: &Path, options: &ReadOptions) -> Result<Self> {
         let candidates = match &options.words {
             Some(named) => vec![named.clone()],
             None => {
-                // `fr.npy.zst` is listed in `fr.words.txt`.
-                let name = array.file_name().unwrap_or_default().to_string_lossy();
-                let stem = name.split_once(".npy").or(name.split_once(".safetensors")).map_or(&*name, |(stem, _)| stem);
-                let names = [format!("{stem}.words.txt"), format!("{stem}.txt"), "words.txt".to_owned()];
-                names.map(|name| array.with_file_name(name)).to_vec()
+                let own = word_list_beside(array);
+                vec![own.clone(), own.with_extension("").with_extension("txt"), array.with_file_name("words.txt")]
             }
         };
         match candidates.iter().find(|path| path.is_file()).or(options.words.as_ref()) {
@@ -172,12 +174,11 @@ impl WordList {
     fn lines(&self, rows: usize) -> Result<Vec<&[u8]>> {
         let text: &[u8] = &self.text;
         let text = text.strip_suffix(b"\n").unwrap_or(text);
-        let lines: Vec<&[u8]> =
-            text.split(|&b| b == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line)).collect();
-        if lines.len() != rows {
-            let problem = format!("has {} words for an array of {rows} rows; one line per row is needed", lines.len());
+        let count = memchr::memchr_iter(b'\n', text).count() + 1;
+        if count != rows {
+            let problem = format!("has {count} words for an array of {rows} rows; one line per row is needed");
             return Err(Error::malformed(&self.path, Place::Whole, problem));
         }
-        Ok(lines)
+        Ok(text.split(|&b| b == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line)).collect())
     }
 }

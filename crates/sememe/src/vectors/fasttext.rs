@@ -5,8 +5,8 @@ use std::path::Path;
 use rayon::prelude::*;
 
 use super::array::Element;
-use super::intake::{Intake, check_dimension, check_vector, check_word};
-use super::{Format, ROWS_AT_A_TIME, Read, ReadOptions};
+use super::intake::{Intake, LONGEST_WORD, check_dimension, check_vector, check_word};
+use super::{Format, ROWS_AT_A_TIME, Read, ReadOptions, Vocabulary};
 use crate::error::{Error, Place, Result};
 use crate::files::{Bytes, Input};
 
@@ -40,7 +40,7 @@ pub(crate) fn read(input: &Input, options: &ReadOptions) -> Result<Read> {
         return Err(cursor.error(format!("declares n-grams of up to {max_n} characters; the file is damaged")));
     }
     let dim = cursor.size(i64::from(dim), "dimension")?;
-    check_dimension(path, dim)?;
+    check_dimension(path, dim, Place::Byte(8))?;
 
     let entries = cursor.i32()?;
     let words = cursor.i32()?;
@@ -76,10 +76,16 @@ pub(crate) fn read(input: &Input, options: &ReadOptions) -> Result<Read> {
         )));
     }
     let start = cursor.at;
-    cursor.take(rows.checked_mul(cols * 4).ok_or_else(|| cursor.error("declares an impossible matrix"))?)?;
+    cursor.take_matrix(rows, cols)?;
+    // The output matrix is of no use here, but a file that lacks part of it is not whole.
+    cursor.take(1)?;
+    let (output_rows, output_cols) = (cursor.i64()?, cursor.i64()?);
+    let output_rows = cursor.size(output_rows, "output rows")?;
+    cursor.take_matrix(output_rows, cursor.size(output_cols, "output columns")?)?;
 
     let n_range = has_ngrams.then(|| (min_n.max(1) as usize, max_n as usize));
-    let subwords = Subwords { bytes: bytes.clone(), start, dim, words, bucket, n_range };
+    let mut subwords =
+        Subwords { bytes: bytes.clone(), start, dim, words, bucket, n_range, unread: Default::default() };
     let mut intake = Intake::new(path, options, dim, words)?;
     for (block_index, block) in spellings.chunks(64 * ROWS_AT_A_TIME).enumerate() {
         let first = block_index * 64 * ROWS_AT_A_TIME;
@@ -95,6 +101,11 @@ pub(crate) fn read(input: &Input, options: &ReadOptions) -> Result<Read> {
         options.progress.advance((first + block.len()) as u64, words as u64);
         if intake.is_full() {
             break;
+        }
+    }
+    for (row, word) in spellings.iter().enumerate().skip(intake.seen as usize) {
+        if check_word(word).is_ok_and(|word| subwords.unread.0.push(word)) {
+            subwords.unread.1.push(row);
         }
     }
     let (mut embeddings, skipped) = intake.finish()?;
@@ -114,11 +125,17 @@ pub struct Subwords {
     bucket: usize,
     /// Shortest and longest n-gram; none when the model was trained without.
     n_range: Option<(usize, usize)>,
+    /// Words of the model beyond those asked for, with their rows: they are not unknown.
+    unread: (Vocabulary, Vec<usize>),
 }
 
 impl Subwords {
     /// The mean of the vectors of the word's n-grams; `None` when it has none or they cancel out.
+    /// A word of the model that was not read has its own vector.
     pub fn vector(&self, word: &str) -> Option<Vec<f32>> {
+        if let Some(place) = self.unread.0.get(word) {
+            return Some(self.known_word(self.unread.1[place], word.as_bytes()));
+        }
         let rows = self.ngram_rows(word.as_bytes());
         let vector = self.mean(&rows);
         (!rows.is_empty() && check_vector(&vector).is_ok()).then_some(vector)
@@ -147,7 +164,7 @@ impl Subwords {
 
     /// The rows of all n-grams of `<word>`, counted in UTF-8 characters; single `<` and `>` do not count.
     fn ngram_rows(&self, word: &[u8]) -> Vec<usize> {
-        let Some((min_n, max_n)) = self.n_range else { return Vec::new() };
+        let Some((min_n, max_n)) = self.n_range.filter(|_| word.len() <= LONGEST_WORD) else { return Vec::new() };
         let marked = [b"<", word, b">"].concat();
         let is_start = |at: usize| marked[at] & 0xc0 != 0x80;
         let mut rows = Vec::new();
@@ -196,6 +213,11 @@ impl<'a> Cursor<'a> {
 
     fn i64(&mut self) -> Result<i64> {
         self.take(8).map(|b| i64::from_le_bytes([b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7]]))
+    }
+
+    fn take_matrix(&mut self, rows: usize, cols: usize) -> Result<()> {
+        let len = rows.checked_mul(cols).and_then(|n| n.checked_mul(4));
+        self.take(len.ok_or_else(|| self.error("declares an impossible matrix"))?).map(drop)
     }
 
     fn until_nul(&mut self) -> Result<&'a [u8]> {

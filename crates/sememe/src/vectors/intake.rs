@@ -12,6 +12,9 @@ const TOLERATED_ONE_IN: u64 = 100;
 /// Largest dimension accepted: far above any embedding in use, far below what a corrupt header claims.
 pub(crate) const MAX_DIMENSION: usize = 32_768;
 
+/// A longer run of bytes is no word.
+pub(crate) const LONGEST_WORD: usize = 1 << 16;
+
 /// Gathers the words and vectors of one file in order.
 pub(crate) struct Intake<'a> {
     path: &'a Path,
@@ -26,7 +29,7 @@ pub(crate) struct Intake<'a> {
 impl<'a> Intake<'a> {
     /// `expected` rows are made room for; it must come from the size of the file, never from what the file declares.
     pub(crate) fn new(path: &'a Path, options: &'a ReadOptions, dim: usize, expected: usize) -> Result<Self> {
-        check_dimension(path, dim)?;
+        check_dimension(path, dim, Place::Whole)?;
         let rows = expected.min(options.max_words.unwrap_or(usize::MAX));
         let vectors = Vec::with_capacity(rows.saturating_mul(dim));
         Ok(Intake { path, options, dim, vocabulary: Vocabulary::new(), vectors, skipped: Skipped::default(), seen: 0 })
@@ -51,6 +54,10 @@ impl<'a> Intake<'a> {
     pub(crate) fn finish(self) -> Result<(Embeddings, Skipped)> {
         let Intake { path, options, dim, vocabulary, vectors, skipped, seen } = self;
         check_skipped(path, options, &skipped, seen)?;
+        if 2 * skipped.count(Reason::InvalidUtf8) > seen {
+            let problem = format!("is mostly not UTF-8 ({skipped}): convert it first");
+            return Err(Error::malformed(path, Place::Whole, problem));
+        }
         if vocabulary.is_empty() {
             return Err(Error::malformed(path, Place::Whole, format!("has no usable word vector ({skipped})")));
         }
@@ -69,10 +76,10 @@ pub(crate) fn check_skipped(path: &Path, options: &ReadOptions, skipped: &Skippe
     Ok(())
 }
 
-pub(crate) fn check_dimension(path: &Path, dim: usize) -> Result<()> {
+pub(crate) fn check_dimension(path: &Path, dim: usize, place: Place) -> Result<()> {
     if dim == 0 || dim > MAX_DIMENSION {
         let problem = format!("has vectors of dimension {dim}; 1 to {MAX_DIMENSION} can be read");
-        return Err(Error::malformed(path, Place::Whole, problem));
+        return Err(Error::malformed(path, place, problem));
     }
     Ok(())
 }
@@ -81,7 +88,8 @@ pub(crate) fn check_dimension(path: &Path, dim: usize) -> Result<()> {
 pub(crate) fn check_word(word: &[u8]) -> std::result::Result<&str, Reason> {
     match std::str::from_utf8(word) {
         Err(_) => Err(Reason::InvalidUtf8),
-        Ok(word) if word.is_empty() || word.contains(['\n', '\r']) => Err(Reason::NoWord),
+        Ok(word) if word.is_empty() || word.len() > LONGEST_WORD => Err(Reason::NoWord),
+        Ok(word) if word.contains(['\n', '\r']) => Err(Reason::NoWord),
         Ok(word) => Ok(word),
     }
 }

@@ -1,5 +1,7 @@
 //! A contiguous f32 matrix, row by row, in memory or in a mapped file.
 
+use std::borrow::Cow;
+
 use crate::files::Bytes;
 
 /// Rows of f32, contiguous; owned, or borrowed from a mapped file without a copy.
@@ -79,6 +81,14 @@ impl Matrix {
             data.extend_from_slice(self.row(index));
         }
         Matrix { rows: indices.len(), cols: self.cols, storage: Storage::Owned(data) }
+    }
+}
+
+/// The bytes of f32 numbers as every format here stores them.
+pub(crate) fn little_endian(values: &[f32]) -> Cow<'_, [u8]> {
+    match cfg!(target_endian = "little") {
+        true => Cow::Borrowed(bytemuck::cast_slice(values)),
+        false => Cow::Owned(values.iter().flat_map(|value| value.to_le_bytes()).collect()),
     }
 }
 

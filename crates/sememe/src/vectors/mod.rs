@@ -1,7 +1,9 @@
 //! Word vectors: one file per format, one [`Embeddings`] out of all of them.
 
 mod array;
+mod embeddings;
 mod fasttext;
+mod format;
 mod intake;
 mod matrix;
 mod npy;
@@ -13,14 +15,14 @@ mod word2vec;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 use std::sync::Arc;
 
-use serde::Serialize;
-
+pub use self::embeddings::Embeddings;
 pub use self::fasttext::Subwords;
+pub use self::format::Format;
 pub(crate) use self::intake::check_skipped;
 pub use self::matrix::Matrix;
+pub(crate) use self::matrix::little_endian;
 pub use self::skipped::{Reason, Skipped};
 pub use self::vocabulary::Vocabulary;
 use crate::error::{Error, Place, Result};
@@ -29,252 +31,6 @@ use crate::progress::Progress;
 
 /// Rows that one thread handles at a time. Fixed, so that nothing depends on the number of threads.
 pub(crate) const ROWS_AT_A_TIME: usize = 512;
-
-/// Words in file order, each with a vector of the same dimension.
-///
-/// ```
-/// use sememe::vectors::{Embeddings, Matrix};
-///
-/// let words = ["house", "dog"].into_iter().collect();
-/// let embeddings = Embeddings::new(words, Matrix::new(vec![1.0, 0.0, 0.6, 0.8], 2));
-/// assert_eq!(embeddings.get("dog"), Some(&[0.6, 0.8][..]));
-/// ```
-#[derive(Clone)]
-pub struct Embeddings {
-    vocabulary: Vocabulary,
-    matrix: Matrix,
-    subwords: Option<Subwords>,
-}
-
-impl Embeddings {
-    /// Joins words and rows. Panics when their numbers differ.
-    pub fn new(vocabulary: Vocabulary, matrix: Matrix) -> Self {
-        assert_eq!(vocabulary.len(), matrix.rows(), "one row a word");
-        Embeddings { vocabulary, matrix, subwords: None }
-    }
-
-    /// How many words there are.
-    pub fn len(&self) -> usize {
-        self.vocabulary.len()
-    }
-
-    /// True when there is no word.
-    pub fn is_empty(&self) -> bool {
-        self.vocabulary.is_empty()
-    }
-
-    /// Length of each vector.
-    pub fn dim(&self) -> usize {
-        self.matrix.cols()
-    }
-
-    /// The words.
-    pub fn vocabulary(&self) -> &Vocabulary {
-        &self.vocabulary
-    }
-
-    /// The vectors, one a row.
-    pub fn matrix(&self) -> &Matrix {
-        &self.matrix
-    }
-
-    pub(crate) fn matrix_mut(&mut self) -> &mut Matrix {
-        &mut self.matrix
-    }
-
-    /// The word at `index`. Panics when there is none.
-    pub fn word(&self, index: usize) -> &str {
-        self.vocabulary.word(index)
-    }
-
-    /// The vector at `index`. Panics when there is none.
-    pub fn vector(&self, index: usize) -> &[f32] {
-        self.matrix.row(index)
-    }
-
-    /// The vector of a word of the vocabulary.
-    pub fn get(&self, word: &str) -> Option<&[f32]> {
-        self.vocabulary.get(word).map(|index| self.vector(index))
-    }
-
-    /// The n-gram table, where the vectors came from a fastText model that has one.
-    pub fn subwords(&self) -> Option<&Subwords> {
-        self.subwords.as_ref()
-    }
-
-    fn set_subwords(&mut self, subwords: Subwords) {
-        self.subwords = Some(subwords);
-    }
-
-    /// The vectors of the given words, composed from n-grams where a word is unknown and the source allows it;
-    /// and the words for which there is none.
-    pub fn select<'a>(&self, words: impl IntoIterator<Item = &'a str>) -> (Embeddings, Vec<&'a str>) {
-        let mut vocabulary = Vocabulary::new();
-        let mut data = Vec::new();
-        let mut missing = Vec::new();
-        for word in words {
-            let known = self.get(word).map(<[f32]>::to_vec);
-            let Some(vector) = known.or_else(|| self.subwords.as_ref()?.vector(word)) else {
-                missing.push(word);
-                continue;
-            };
-            if vocabulary.push(word) {
-                data.extend(vector);
-            }
-        }
-        (Embeddings::new(vocabulary, Matrix::new(data, self.dim())), missing)
-    }
-
-    /// Lower-cases the words; of those that become equal the first is kept.
-    pub fn lowercased(self) -> Self {
-        let mut vocabulary = Vocabulary::new();
-        let mut kept = Vec::new();
-        for (index, word) in self.vocabulary.iter().enumerate() {
-            if vocabulary.push(&word.to_lowercase()) {
-                kept.push(index);
-            }
-        }
-        let matrix = if kept.len() == self.len() { self.matrix } else { self.matrix.select(&kept) };
-        Embeddings { vocabulary, matrix, subwords: self.subwords }
-    }
-
-    /// A hash of words and numbers, whatever file format they came from.
-    pub fn fingerprint(&self) -> String {
-        let mut hasher = blake3::Hasher::new();
-        hasher.update(&(self.dim() as u64).to_le_bytes());
-        for word in self.vocabulary.iter() {
-            hasher.update(word.as_bytes()).update(b"\n");
-        }
-        for rows in self.matrix.as_slice().chunks(64 * ROWS_AT_A_TIME * self.dim()) {
-            hasher.update_rayon(&npy::little_endian(rows));
-        }
-        hasher.finalize().to_hex().to_string()
-    }
-}
-
-impl fmt::Debug for Embeddings {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Embeddings({} words x {})", self.len(), self.dim())
-    }
-}
-
-/// The file formats of word vectors.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Format {
-    /// word2vec and fastText text, `.vec`, with a header; plain, gzip, xz or zstd.
-    Text,
-    /// The same without a header.
-    Glove,
-    /// word2vec binary.
-    Word2vec,
-    /// A fastText model with its n-grams.
-    FastText,
-    /// A NumPy array with a word list beside it.
-    Npy,
-    /// safetensors, with its words inside or beside it.
-    Safetensors,
-}
-
-impl Format {
-    /// All formats, with the names that [`FromStr`] takes.
-    pub const ALL: [(&'static str, Format); 6] = [
-        ("text", Format::Text),
-        ("glove", Format::Glove),
-        ("word2vec", Format::Word2vec),
-        ("fasttext", Format::FastText),
-        ("npy", Format::Npy),
-        ("safetensors", Format::Safetensors),
-    ];
-
-    /// The format that a file to be written should have, by its name.
-    pub fn of_name(path: &Path) -> Result<Format> {
-        let extension = path.extension().and_then(|e| e.to_str()).unwrap_or_default();
-        Ok(match extension {
-            "vec" => Format::Text,
-            "txt" => Format::Glove,
-            "bin" => Format::Word2vec,
-            "npy" => Format::Npy,
-            "safetensors" => Format::Safetensors,
-            _ => {
-                let problem = "cannot tell the format to write from this name; \
-                     end it in .vec, .txt (no header), .bin (word2vec), .npy or .safetensors, or name the format";
-                return Err(Error::malformed(path, Place::Whole, problem));
-            }
-        })
-    }
-
-    /// The format of a file to be read, by its content.
-    fn detect(input: &Input) -> Result<Format> {
-        let head = input.head(text::HEAD)?;
-        if head.is_empty() {
-            return Err(Error::malformed(input.path(), Place::Whole, "is empty after decompression"));
-        }
-        if head.starts_with(npy::MAGIC) {
-            return Ok(Format::Npy);
-        }
-        if head.starts_with(&fasttext::MAGIC) {
-            return Ok(Format::FastText);
-        }
-        if let [a, b, c, d, e, f, g, h, b'{', ..] = head[..]
-            && u64::from_le_bytes([a, b, c, d, e, f, g, h]) < 1 << 40
-        {
-            return Ok(Format::Safetensors);
-        }
-        refuse_other_files(input, &head)?;
-        let newline = memchr::memchr(b'\n', &head).unwrap_or(head.len());
-        if text::parse_header(&head[..newline]).is_some() {
-            let sample = &head[(newline + 1).min(head.len())..];
-            let has_text_row = text::look_at_beginning(sample, false, head.len() < text::HEAD).dim > 0;
-            return Ok(if is_text(sample) || has_text_row { Format::Text } else { Format::Word2vec });
-        }
-        Ok(Format::Text)
-    }
-}
-
-impl fmt::Display for Format {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = Format::ALL.iter().find(|(_, format)| format == self).map_or("", |(name, _)| name);
-        f.write_str(name)
-    }
-}
-
-impl FromStr for Format {
-    type Err = Error;
-
-    fn from_str(name: &str) -> Result<Self> {
-        let known = Format::ALL.iter().find(|(known, _)| *known == name);
-        known.map(|(_, format)| *format).ok_or_else(|| {
-            let names: Vec<&str> = Format::ALL.iter().map(|(name, _)| *name).collect();
-            Error::argument("format", name, format!("it must be one of {}", names.join(", ")))
-        })
-    }
-}
-
-/// Whether the beginning is valid UTF-8 without control characters, as rows of floats hardly ever are.
-fn is_text(bytes: &[u8]) -> bool {
-    let start = &bytes[..bytes.len().min(4096)];
-    let is_utf8 = std::str::from_utf8(start).map_or_else(|e| e.error_len().is_none(), |_| true);
-    is_utf8 && start.iter().all(|&b| b >= b' ' || b.is_ascii_whitespace())
-}
-
-/// Files that people hand over by mistake.
-fn refuse_other_files(input: &Input, head: &[u8]) -> Result<()> {
-    let start = head.trim_ascii_start();
-    let begins_with = |prefix: &[u8]| start.get(..prefix.len()).is_some_and(|s| s.eq_ignore_ascii_case(prefix));
-    let problem = if begins_with(b"<!doctype") || begins_with(b"<html") || begins_with(b"<?xml") {
-        "is an HTML or XML page, not word vectors: the download went wrong, fetch the file again"
-    } else if head.starts_with(b"PK\x03\x04") {
-        "is a zip archive: unpack it first"
-    } else if head.starts_with(b"BZh") {
-        "is compressed with bzip2: unpack it first (gzip, xz and zstd are read as they are)"
-    } else if head.starts_with(b"\x80") && head.get(1).is_some_and(|&version| version <= 5) {
-        "is a Python pickle: save the vectors as .vec, .npy or .safetensors instead"
-    } else {
-        return Ok(());
-    };
-    Err(Error::malformed(input.path(), Place::Byte(0), problem))
-}
 
 /// How to read word vectors. The default reads everything in the file, whatever format it has.
 #[derive(Clone)]
@@ -307,6 +63,13 @@ pub enum Warning {
         /// What there is.
         found: u64,
     },
+    /// Many words end in a number: the dimension may be too small.
+    NumbersInWords {
+        /// How many.
+        count: u64,
+        /// The first line with one.
+        first: u64,
+    },
     /// There is something after the last declared entry.
     TrailingBytes {
         /// Where it begins.
@@ -321,6 +84,9 @@ impl fmt::Display for Warning {
         match self {
             Warning::CountMismatch { declared, found } => {
                 write!(f, "the header declares {declared} words, the file has {found} lines")
+            }
+            Warning::NumbersInWords { count, first } => {
+                write!(f, "{count} words end in a number (first: line {first}): do these lines have more numbers?")
             }
             Warning::TrailingBytes { at, len } => {
                 write!(f, "{len} bytes after the last declared word (from byte {at}) were left alone")
@@ -395,6 +161,24 @@ pub fn files_written(path: &Path, format: Format) -> Vec<PathBuf> {
     }
 }
 
+/// Where the words of an array are written: `fr.words.txt` for `fr.npy`, and for `fr.npy.zst` too.
 fn word_list_beside(array: &Path) -> PathBuf {
-    array.with_extension("words.txt")
+    let is_compressed = array.extension().is_some_and(|e| e == "gz" || e == "xz" || e == "zst");
+    let plain = if is_compressed { array.with_extension("") } else { array.to_owned() };
+    plain.with_extension("words.txt")
+}
+
+/// Reads a list of words, one a line; empty lines are passed over.
+pub fn read_word_list(path: &Path) -> Result<Vec<String>> {
+    let text = Input::open(path)?.text()?;
+    let mut words = Vec::new();
+    for (number, line) in (1..).zip(text.split(|&b| b == b'\n')) {
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        let word = std::str::from_utf8(line)
+            .map_err(|_| Error::malformed(path, Place::Line(number), "is not valid UTF-8: convert the file first"))?;
+        if !word.is_empty() {
+            words.push(word.to_owned());
+        }
+    }
+    Ok(words)
 }

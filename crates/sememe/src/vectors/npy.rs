@@ -6,7 +6,8 @@
 use std::path::Path;
 
 use super::array::{Array, Element, WordList};
-use super::{Embeddings, Format, ROWS_AT_A_TIME, Read, ReadOptions, word_list_beside};
+use super::text::protective_byte_order_mark;
+use super::{Embeddings, Format, ROWS_AT_A_TIME, Read, ReadOptions, little_endian, word_list_beside};
 use crate::error::{Error, Place, Result};
 use crate::files::{Bytes, Input, Output};
 
@@ -77,6 +78,7 @@ impl Header {
 /// Writes `path` (float32) and its word list `stem.words.txt` beside it.
 pub(crate) fn write(embeddings: &Embeddings, path: &Path) -> Result<()> {
     let mut words = Output::create(&word_list_beside(path))?;
+    words.write_all(protective_byte_order_mark(embeddings))?;
     for word in embeddings.vocabulary().iter() {
         words.write_all(word.as_bytes())?;
         words.write_all(b"\n")?;
@@ -95,9 +97,4 @@ pub(crate) fn write(embeddings: &Embeddings, path: &Path) -> Result<()> {
     }
     words.finish()?;
     output.finish()
-}
-
-/// The bytes of f32 numbers as every format here stores them.
-pub(crate) fn little_endian(values: &[f32]) -> Vec<u8> {
-    values.iter().flat_map(|value| value.to_le_bytes()).collect()
 }

@@ -20,9 +20,7 @@ pub(crate) fn read(input: &Input, words: Option<&Input>, options: &ReadOptions) 
     let array = array(&file)?;
     let words = match words {
         Some(words) => WordList::read(words)?,
-        None if file.has(WORDS) && options.words.is_none() => {
-            WordList::read(&Input::from_bytes(input.path(), file.bytes(WORDS)?.to_vec())?)?
-        }
+        None if file.has(WORDS) && options.words.is_none() => WordList::inside(input.path(), file.bytes(WORDS)?),
         None => WordList::beside(input.path(), options)?,
     };
     let (embeddings, skipped) = array.with_words(input.path(), &words, options)?;

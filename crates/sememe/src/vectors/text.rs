@@ -68,7 +68,7 @@ pub(crate) fn read(input: &Input, options: &ReadOptions, format: Format) -> Resu
     let head = input.head(HEAD)?;
     let Beginning { header, dim } = look_at_beginning(&head, format == Format::Text, head.len() < HEAD);
     if let Some((_, declared)) = header {
-        check_dimension(path, declared)?;
+        check_dimension(path, declared, Place::Line(1))?;
         if dim != 0 && declared != dim {
             let problem = format!(
                 "declares vectors of dimension {declared}, but the lines below have {dim} numbers; \
@@ -86,6 +86,7 @@ pub(crate) fn read(input: &Input, options: &ReadOptions, format: Format) -> Resu
     let mut blocks = input.blocks()?;
     let mut first_line = 1;
     let mut parsed: Vec<Chunk> = Vec::new();
+    let mut numbers_in_words = (0, 0);
     let mut bytes = 0;
     loop {
         let mut block = if intake.is_full() { None } else { blocks.next()? };
@@ -101,6 +102,10 @@ pub(crate) fn read(input: &Input, options: &ReadOptions, format: Format) -> Resu
         let pour = || {
             for chunk in parsed {
                 chunk.pour_into(&mut intake, first_line);
+                if let (0, Some(line)) = (numbers_in_words.0, chunk.first_number_in_word) {
+                    numbers_in_words.1 = first_line + line;
+                }
+                numbers_in_words.0 += chunk.numbers_in_words;
                 first_line += chunk.lines;
             }
         };
@@ -118,6 +123,10 @@ pub(crate) fn read(input: &Input, options: &ReadOptions, format: Format) -> Resu
         && !intake.is_full()
     {
         warnings.push(Warning::CountMismatch { declared, found: intake.seen });
+    }
+    let (count, first) = numbers_in_words;
+    if 100 * count > intake.seen {
+        warnings.push(Warning::NumbersInWords { count, first });
     }
     let (embeddings, skipped) = intake.finish()?;
     let format = if header.is_some() { Format::Text } else { Format::Glove };
@@ -170,6 +179,9 @@ struct Chunk {
     entries: Vec<(u64, std::result::Result<usize, Reason>)>,
     vectors: Vec<f32>,
     lines: u64,
+    /// Words such as `New York 0.1`: perhaps the line has more numbers than the dimension says.
+    numbers_in_words: u64,
+    first_number_in_word: Option<u64>,
 }
 
 impl Chunk {
@@ -179,7 +191,15 @@ impl Chunk {
 
     fn parse(mut text: &[u8], dim: usize) -> Self {
         let vectors = Vec::with_capacity(text.len() / 8);
-        let mut chunk = Chunk { dim, words: String::new(), entries: Vec::new(), vectors, lines: 0 };
+        let mut chunk = Chunk {
+            dim,
+            words: String::new(),
+            entries: Vec::new(),
+            vectors,
+            lines: 0,
+            numbers_in_words: 0,
+            first_number_in_word: None,
+        };
         while !text.is_empty() {
             let end = memchr::memchr(b'\n', text).unwrap_or(text.len());
             let line = trim_line(&text[..end]);
@@ -200,7 +220,14 @@ impl Chunk {
             check_word(word)
         });
         match word {
-            Ok(word) => self.words.push_str(word),
+            Ok(word) => {
+                self.words.push_str(word);
+                let last_field = word.rsplit_once(' ').map(|(_, field)| field);
+                if last_field.is_some_and(|field| fast_float2::parse::<f32, _>(field).is_ok()) {
+                    self.numbers_in_words += 1;
+                    self.first_number_in_word.get_or_insert(self.lines);
+                }
+            }
             Err(_) => self.vectors.truncate(start),
         }
         word.map(|_| self.words.len())
@@ -269,11 +296,19 @@ fn parse_odd_line<'a>(line: &'a [u8], dim: usize, vectors: &mut Vec<f32>) -> std
     Ok(if spaces_are_runs { trim_line(word) } else { word })
 }
 
+/// A byte order mark at the beginning of a file is not part of its first word: a word that begins with one needs another.
+pub(crate) fn protective_byte_order_mark(embeddings: &Embeddings) -> &'static [u8] {
+    let first = embeddings.vocabulary().iter().next().unwrap_or_default();
+    if first.as_bytes().starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK } else { b"" }
+}
+
 /// Writes `.vec` (or GloVe, without a header) with the fewest digits that read back as the same numbers.
 pub(crate) fn write(embeddings: &Embeddings, path: &Path, format: Format) -> Result<()> {
     let mut output = Output::create(path)?;
     if format == Format::Text {
         output.write_all(format!("{} {}\n", embeddings.len(), embeddings.dim()).as_bytes())?;
+    } else {
+        output.write_all(protective_byte_order_mark(embeddings))?;
     }
     let rows: Vec<usize> = (0..embeddings.len()).collect();
     for block in rows.chunks(64 * ROWS_AT_A_TIME) {

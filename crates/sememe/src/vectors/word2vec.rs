@@ -2,14 +2,10 @@
 
 use std::path::Path;
 
-use super::intake::{Intake, MAX_DIMENSION, check_vector, check_word};
-use super::npy::little_endian;
-use super::{Embeddings, Format, Read, ReadOptions, Warning, text};
+use super::intake::{Intake, LONGEST_WORD, MAX_DIMENSION, check_dimension, check_vector, check_word};
+use super::{Embeddings, Format, Read, ReadOptions, Warning, little_endian, text};
 use crate::error::{Error, Place, Result};
 use crate::files::{Input, Output};
-
-/// A longer run of bytes without a space is no word.
-const LONGEST_WORD: usize = 1 << 16;
 
 pub(crate) fn read(input: &Input, options: &ReadOptions) -> Result<Read> {
     let path = input.path();
@@ -22,6 +18,7 @@ pub(crate) fn read(input: &Input, options: &ReadOptions) -> Result<Read> {
             "does not begin with `count dimension` as word2vec binaries do",
         ));
     };
+    check_dimension(path, dim, Place::Line(1))?;
     let mut at = newline + 1;
     // Each entry takes a word of one byte, a space and the numbers.
     let row_len = dim.min(MAX_DIMENSION + 1) * 4;
@@ -36,7 +33,7 @@ pub(crate) fn read(input: &Input, options: &ReadOptions) -> Result<Read> {
         while bytes.get(at) == Some(&b'\n') {
             at += 1;
         }
-        let ahead = &bytes[at..bytes.len().min(at + LONGEST_WORD)];
+        let ahead = &bytes[at..bytes.len().min(at + LONGEST_WORD + 1)];
         let space = memchr::memchr(b' ', ahead).map(|len| at + len);
         let Some((space, numbers)) = space.and_then(|at| Some((at, bytes.get(at + 1..at + 1 + row_len)?))) else {
             let problem = format!("entry {entry} of {count} is cut off or damaged: fetch the file again");

@@ -206,3 +206,55 @@ fn word_lists_are_found_beside_the_array_and_must_fit() {
     let error = vectors::read(&path, &ReadOptions::default()).unwrap_err().to_string();
     assert!(error.contains("no word list"), "{error}");
 }
+
+#[test]
+fn a_byte_order_mark_that_is_part_of_the_first_word_survives() {
+    let folder = tempfile::tempdir().unwrap();
+    let words: Vocabulary = ["\u{feff}a", "b"].into_iter().collect();
+    let embeddings = Embeddings::new(words, Matrix::new(vec![1.0, 2.0, 3.0, 4.0], 2));
+    for name in ["a.vec", "a.txt", "a.bin", "a.npy", "a.safetensors"] {
+        let path = folder.path().join(name);
+        vectors::write(&embeddings, &path, Format::of_name(&path).unwrap()).unwrap();
+        assert_same(&vectors::read(&path, &ReadOptions::default()).unwrap().embeddings, &embeddings);
+    }
+}
+
+#[test]
+fn an_array_of_any_name_finds_the_words_written_with_it() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, word) in [("x.npy", "first"), ("x.npy.v2.npy", "second"), ("out.vec", "third")] {
+        let words: Vocabulary = [word].into_iter().collect();
+        let path = folder.path().join(name);
+        vectors::write(&Embeddings::new(words, Matrix::new(vec![1.0], 1)), &path, Format::Npy).unwrap();
+    }
+    for (name, word) in [("x.npy", "first"), ("x.npy.v2.npy", "second"), ("out.vec", "third")] {
+        let read = vectors::read(&folder.path().join(name), &ReadOptions::default()).unwrap();
+        assert_eq!(read.embeddings.word(0), word);
+    }
+}
+
+#[test]
+fn binary_rows_that_look_like_a_line_of_text_do_not_make_a_text_file() {
+    // Bytes of the second vector are "\nab 1\n…": a line with a word and one number.
+    let mut bytes = b"2 4\n".to_vec();
+    bytes.extend(b"one ");
+    bytes.extend([0.5_f32, -1.0, 2.0, 1e-9].iter().flat_map(|x| x.to_le_bytes()));
+    bytes.extend(b"two \nab 1\n<=\xcd\xcc\xcc\x3d\xcd\xcc\xcc\x3d");
+    let read = vectors::read_input(&Input::from_bytes("t.bin", bytes).unwrap(), None, &ReadOptions::default()).unwrap();
+    assert_eq!((read.format, read.embeddings.len()), (Format::Word2vec, 2));
+}
+
+#[test]
+fn a_file_in_another_encoding_is_refused() {
+    let latin1: Vec<u8> =
+        (0..20).flat_map(|i| [b"\xe9t\xe9".as_slice(), format!("{i} 1 2\n").as_bytes()].concat()).collect();
+    let error = vectors::read_input(&Input::from_bytes("l1.vec", latin1).unwrap(), None, &ReadOptions::default());
+    assert!(error.unwrap_err().to_string().contains("not UTF-8"));
+}
+
+#[test]
+fn lines_with_more_numbers_than_the_dimension_are_pointed_out() {
+    let text: String = (0..100).map(|i| format!("w{i} 1 2 3{}\n", if i % 3 == 0 { " 4" } else { "" })).collect();
+    let read = read_text(&format!("100 3\n{text}"), &ReadOptions::default()).unwrap();
+    assert_eq!(read.warnings, [Warning::NumbersInWords { count: 34, first: 2 }]);
+}

@@ -114,6 +114,17 @@ fn fasttext_words_and_composed_words_agree_with_fasttext() {
 }
 
 #[test]
+fn words_of_a_fasttext_model_that_were_not_read_are_not_unknown() {
+    let path = golden("subwords.fasttext.bin");
+    let all = vectors::read(&path, &Default::default()).unwrap().embeddings;
+    let two =
+        vectors::read(&path, &vectors::ReadOptions { max_words: Some(2), ..Default::default() }).unwrap().embeddings;
+    let last = all.word(all.len() - 1);
+    assert_eq!(two.len(), 2);
+    assert_eq!(two.select([last]).0.get(last), all.get(last));
+}
+
+#[test]
 fn word2vec_binary_of_gensim_is_read() {
     let expected: BTreeMap<String, Vec<f32>> = read_json("gensim.word2vec.json");
     let read = vectors::read(&golden("gensim.word2vec.bin"), &Default::default()).unwrap();

@@ -3,6 +3,7 @@
 mod formats;
 mod golden;
 mod hostile;
+mod lexicons;
 mod properties;
 mod samples;
 mod spaces;

@@ -66,6 +66,22 @@ proptest! {
     }
 
     #[test]
+    fn automatic_shrinkage_leaves_well_determined_correlations_alone(seed in 0_u64..1000) {
+        // Nearly white views: the best target for shrinkage, and no reason to shrink what they share.
+        let (x, _) = two_views(4000, 3, 3, seed);
+        let white: Vec<f32> = {
+            let mut random = two_views(4000, 3, 3, seed + 1).1.matrix().as_slice().to_vec();
+            random.iter_mut().enumerate().for_each(|(at, value)| *value = ((at * 7919 + seed as usize) % 1009) as f32 / 504.5 - 1.0 + *value * 1e-3);
+            random
+        };
+        let noisy: Vec<f32> = white.iter().zip(x.matrix().as_slice()).map(|(w, n)| w + 0.05 * n).collect();
+        let words = x.vocabulary().clone();
+        let (a, b) = (Embeddings::new(words.clone(), Matrix::new(white, 3)), Embeddings::new(words, Matrix::new(noisy, 3)));
+        let (auto, _) = ibfa::fit(&paired_moments(&a, &b), &ibfa::Options::default()).unwrap();
+        assert_all_close(&auto.rho, &fit(&a, &b).rho, 0.02)?;
+    }
+
+    #[test]
     fn likelihood_rises_with_the_latent_size(seed in 0_u64..1000) {
         let (x, y) = two_views(80, 3, 4, seed);
         let moments = paired_moments(&x, &y);

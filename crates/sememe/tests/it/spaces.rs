@@ -94,3 +94,59 @@ fn a_model_of_another_version_is_refused() {
     let error = Alignment::read(&path).unwrap_err().to_string();
     assert!(error.contains("format version 7"), "{error}");
 }
+
+#[test]
+fn a_folder_with_anything_of_somebody_else_is_not_replaced() {
+    let folder = tempfile::tempdir().unwrap();
+    let (aligned, _) = aligned(&Options::default());
+    let write = |path: &std::path::Path| Space::write(path, &aligned.alignment, &aligned.latent);
+    let refused = |path: &std::path::Path| {
+        let error = write(path).unwrap_err().to_string();
+        assert_eq!(Space::check_writable(path).unwrap_err().to_string(), error);
+        assert!(error.contains("not replaced"), "{error}");
+        error
+    };
+    // A model of another program under the usual name.
+    let foreign = folder.path().join("foreign");
+    std::fs::create_dir(&foreign).unwrap();
+    std::fs::write(foreign.join("model.safetensors"), b"\x02\0\0\0\0\0\0\0{}").unwrap();
+    assert!(refused(&foreign).contains("is no model written by sememe"));
+    // A space in which somebody keeps something else.
+    let space = folder.path().join("space");
+    write(&space).unwrap();
+    std::fs::write(space.join("notes.txt"), "keep").unwrap();
+    assert!(refused(&space).contains("notes.txt"));
+    std::fs::write(folder.path().join("file"), "keep").unwrap();
+    assert!(refused(&folder.path().join("file")).contains("no folder"));
+    assert!(foreign.join("model.safetensors").exists() && space.join("notes.txt").exists());
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 3, "no temporary folder is left behind");
+}
+
+#[test]
+fn a_space_that_cannot_be_written_is_known_before() {
+    let folder = tempfile::tempdir().unwrap();
+    let error = Space::check_writable(&folder.path().join("no/space")).unwrap_err();
+    assert!(!error.is_bad_input());
+    let source = std::error::Error::source(&error).unwrap().to_string();
+    assert!(source.contains("there is no folder"), "{source}");
+    for unmovable in [".", "..", "/", "src/.."] {
+        let error = Space::check_writable(unmovable.as_ref()).unwrap_err().to_string();
+        assert!(error.contains("cannot be replaced"), "{unmovable}: {error}");
+    }
+    Space::check_writable(&folder.path().join("space")).unwrap();
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn a_view_of_another_space_is_noticed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("space");
+    let (aligned, _) = aligned(&Options::default());
+    Space::write(&path, &aligned.alignment, &aligned.latent).unwrap();
+    let words: Vec<&str> = aligned.latent[0].vocabulary().iter().skip(1).collect();
+    let (fewer, _) = aligned.latent[0].select(words);
+    let file = path.join("x%2F1.safetensors");
+    sememe::vectors::write(&fewer, &file, sememe::vectors::Format::Safetensors).unwrap();
+    let error = Space::open(&path).unwrap().view("x/1").unwrap_err().to_string();
+    assert!(error.contains("has 119 words") && error.contains("another space"), "{error}");
+}

@@ -1,7 +1,7 @@
-//! Files in: mapped or decompressed. Files out: written beside their final name and renamed into place.
+//! Files in: mapped or decompressed, text in blocks of whole lines.
 
-use std::fs::{self, File};
-use std::io::{self, BufWriter, Read, Write};
+use std::fs::File;
+use std::io::{self, Read};
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -123,8 +123,13 @@ impl Input {
         if self.compression.is_none() {
             return Ok(self.raw.clone());
         }
+        let limit = ALWAYS_UNPACKED.max(MOST_EXPANSION * self.stored_len());
         let mut bytes = Vec::new();
-        self.reader()?.read_to_end(&mut bytes).map_err(|e| self.decompression_error(e))?;
+        self.reader()?.take(limit + 1).read_to_end(&mut bytes).map_err(|e| self.decompression_error(e))?;
+        if bytes.len() as u64 > limit {
+            let problem = format!("holds more than {} MiB when decompressed; is it the right file?", limit >> 20);
+            return Err(Error::malformed(&self.path, Place::Whole, problem));
+        }
         Ok(bytes.into())
     }
 
@@ -168,6 +173,11 @@ impl Input {
 }
 
 pub(crate) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// Archives that hold no more than this are unpacked whatever their size.
+const ALWAYS_UNPACKED: u64 = 256 << 20;
+/// Numbers and dictionaries hardly shrink to a tenth: an archive that grows by more is a mistake or a trap.
+const MOST_EXPANSION: u64 = 32;
 
 /// What an xz file may ask for to be decompressed: `xz -9` asks for 65 MiB, a damaged header for 4 GiB.
 const XZ_MEMORY: u64 = 512 << 20;
@@ -230,93 +240,10 @@ impl Blocks<'_> {
     }
 }
 
-/// A file that appears under its name only when it is complete.
-pub(crate) struct Output {
-    path: PathBuf,
-    writer: BufWriter<tempfile::NamedTempFile>,
-}
-
-impl Output {
-    pub(crate) fn create(path: &Path) -> Result<Self> {
-        if path.is_dir() {
-            return Err(Error::malformed(path, Place::Whole, "is a directory; name a file to write"));
-        }
-        let folder = parent_folder(path);
-        let file = tempfile::Builder::new()
-            .prefix(".sememe-")
-            .permissions(permissions_of_new_files())
-            .tempfile_in(folder)
-            .map_err(|e| Error::write(path, e))?;
-        Ok(Output { path: path.to_owned(), writer: BufWriter::with_capacity(1 << 20, file) })
-    }
-
-    pub(crate) fn write_all(&mut self, bytes: &[u8]) -> Result<()> {
-        self.writer.write_all(bytes).map_err(|e| Error::write(&self.path, e))
-    }
-
-    pub(crate) fn finish(self) -> Result<()> {
-        let Output { path, writer } = self;
-        let file = writer.into_inner().map_err(|e| Error::write(&path, e.into_error()))?;
-        file.persist(&path).map_err(|e| Error::write(&path, e.error))?;
-        Ok(())
-    }
-}
-
-/// A folder that appears under its name only when it is complete.
-pub(crate) struct OutputFolder {
-    path: PathBuf,
-    temporary: tempfile::TempDir,
-}
-
-impl OutputFolder {
-    pub(crate) fn create(path: &Path) -> Result<Self> {
-        let temporary = tempfile::Builder::new()
-            .prefix(".sememe-")
-            .tempdir_in(parent_folder(path))
-            .map_err(|e| Error::write(path, e))?;
-        // A temporary folder is private to its owner; what it becomes should not be.
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::PermissionsExt;
-            fs::set_permissions(temporary.path(), fs::Permissions::from_mode(0o755))
-                .map_err(|e| Error::write(path, e))?;
-        }
-        Ok(OutputFolder { path: path.to_owned(), temporary })
-    }
-
-    /// Where to write the files meanwhile.
-    pub(crate) fn path(&self) -> &Path {
-        self.temporary.path()
-    }
-
-    /// Moves the folder to its name. A folder of that name is replaced: the caller has checked that it may be.
-    pub(crate) fn finish(self) -> Result<()> {
-        let OutputFolder { path, temporary } = self;
-        let failed = |e| Error::write(&path, e);
-        if path.exists() {
-            let old =
-                tempfile::Builder::new().prefix(".sememe-old-").tempdir_in(parent_folder(&path)).map_err(failed)?;
-            fs::rename(&path, old.path()).map_err(failed)?;
-        }
-        fs::rename(temporary.keep(), &path).map_err(failed)
-    }
-}
-
-fn parent_folder(path: &Path) -> &Path {
-    match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    }
-}
-
-#[cfg(unix)]
-fn permissions_of_new_files() -> fs::Permissions {
-    use std::os::unix::fs::PermissionsExt;
-    fs::Permissions::from_mode(0o644)
-}
-
 #[cfg(test)]
 mod tests {
+    use std::io::Write;
+
     use super::*;
 
     fn lines_through_blocks(input: &Input) -> Vec<u8> {
@@ -350,11 +277,9 @@ mod tests {
     }
 
     #[test]
-    fn unfinished_output_leaves_nothing() {
-        let folder = tempfile::tempdir().unwrap();
-        let mut output = Output::create(&folder.path().join("a.vec")).unwrap();
-        output.write_all(b"half").unwrap();
-        drop(output);
-        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+    fn an_archive_that_grows_too_much_is_refused() {
+        let zeros = std::io::repeat(0).take(ALWAYS_UNPACKED + 1);
+        let input = Input::from_bytes("bomb.zst", zstd::encode_all(zeros, 1).unwrap()).unwrap();
+        assert!(input.bytes().err().unwrap().to_string().contains("256 MiB"));
     }
 }

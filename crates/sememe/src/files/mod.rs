@@ -1,0 +1,10 @@
+//! Files in: mapped or decompressed. Files out: written beside their final name and renamed into place.
+
+mod input;
+mod output;
+mod temporary;
+
+pub(crate) use self::input::BYTE_ORDER_MARK;
+pub use self::input::{Bytes, Input};
+pub(crate) use self::output::{Output, OutputFolder};
+pub use self::output::{check_writable, is_standard_output, remove_unfinished};

@@ -1,0 +1,327 @@
+//! Files and folders out: they are written beside their final name and appear there when they are complete.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use tempfile::{NamedTempFile, TempDir};
+
+use super::temporary::{
+    REPLACED, UNFINISHED, behind_links, own_temporaries, parent_folder, temporary_file, temporary_folder,
+};
+use crate::error::{Error, Place, Result};
+
+/// A file that appears under its name only when it is complete. A pipe or a device is written into instead.
+pub(crate) struct Output {
+    /// As the caller named it, for messages.
+    path: PathBuf,
+    writer: BufWriter<Sink>,
+}
+
+enum Sink {
+    /// A file that is to replace `target`.
+    Beside { temporary: NamedTempFile, target: PathBuf },
+    /// What only passes bytes on.
+    Stream(Box<dyn Write>),
+}
+
+impl Write for Sink {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            // The file itself, as the errors of `NamedTempFile` tell its temporary name.
+            Sink::Beside { temporary, .. } => temporary.as_file_mut().write(bytes),
+            Sink::Stream(stream) => stream.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Sink::Beside { temporary, .. } => temporary.as_file_mut().flush(),
+            Sink::Stream(stream) => stream.flush(),
+        }
+    }
+}
+
+impl Output {
+    pub(crate) fn create(path: &Path) -> Result<Self> {
+        let sink = match Target::of(path)? {
+            Target::Stream if is_standard_output(path) => Sink::Stream(Box::new(io::stdout())),
+            Target::Stream => {
+                let stream = File::options().write(true).open(path).map_err(|e| Error::write(path, e))?;
+                Sink::Stream(Box::new(stream))
+            }
+            Target::File(target) => Sink::Beside { temporary: temporary_file(path, &target)?, target },
+        };
+        Ok(Output { path: path.to_owned(), writer: BufWriter::with_capacity(1 << 20, sink) })
+    }
+
+    pub(crate) fn write_all(&mut self, bytes: &[u8]) -> Result<()> {
+        self.writer.write_all(bytes).map_err(|e| Error::write(&self.path, e))
+    }
+
+    pub(crate) fn finish(self) -> Result<()> {
+        let Output { path, writer } = self;
+        let failed = |e| Error::write(&path, e);
+        match writer.into_inner().map_err(|e| failed(e.into_error()))? {
+            Sink::Beside { temporary, target } => temporary.persist(target).map(drop).map_err(|e| failed(e.error)),
+            Sink::Stream(mut stream) => stream.flush().map_err(failed),
+        }
+    }
+}
+
+/// Where the bytes of an output file go.
+enum Target {
+    /// To a file with this name, which is no link.
+    File(PathBuf),
+    /// Into a pipe or a device.
+    Stream,
+}
+
+impl Target {
+    fn of(path: &Path) -> Result<Self> {
+        if is_standard_output(path) {
+            return Ok(Target::Stream);
+        }
+        match fs::metadata(path) {
+            Ok(about) if about.is_dir() => {
+                Err(Error::malformed(path, Place::Whole, "is a directory; name a file to write"))
+            }
+            Ok(about) if !about.is_file() => Ok(Target::Stream),
+            _ if path.file_name().is_none() => Err(Error::malformed(path, Place::Whole, "is no name of a file")),
+            _ => Ok(Target::File(behind_links(path)?)),
+        }
+    }
+}
+
+/// Whether a file can be written here; worth asking before the work that leads up to it. Nothing is left behind.
+pub fn check_writable(path: &Path) -> Result<()> {
+    match Target::of(path)? {
+        Target::File(target) => temporary_file(path, &target).map(drop),
+        // To open a pipe is to be waited for by its reader.
+        Target::Stream => Ok(()),
+    }
+}
+
+/// Whether this name stands for what the program prints to. It is written through the stream that is already open:
+/// opened by name, a file that was redirected to would be overwritten from its beginning.
+pub fn is_standard_output(path: &Path) -> bool {
+    path == Path::new("/dev/stdout")
+}
+
+/// A folder that appears under its name only when it is complete.
+pub(crate) struct OutputFolder {
+    /// As the caller named it, for messages.
+    path: PathBuf,
+    /// Where it will be: `path` behind symbolic links.
+    target: PathBuf,
+    temporary: TempDir,
+}
+
+impl OutputFolder {
+    /// Dropped without being finished, it leaves nothing behind: creating it is also how to learn whether it can be.
+    pub(crate) fn create(path: &Path) -> Result<Self> {
+        let target = behind_links(path)?;
+        if target.file_name().is_none() || is_current_folder(&target) || is_mount_point(&target) {
+            let inside = path.join("space");
+            let problem = format!(
+                "is a folder that cannot be replaced (the current one or a mount point); \
+                 name one inside it, such as {}",
+                inside.display()
+            );
+            return Err(Error::malformed(path, Place::Whole, problem));
+        }
+        let temporary = temporary_folder(path, &target, UNFINISHED)?;
+        Ok(OutputFolder { path: path.to_owned(), target, temporary })
+    }
+
+    /// Where to write the files meanwhile.
+    pub(crate) fn path(&self) -> &Path {
+        self.temporary.path()
+    }
+
+    /// An error about a file in it, which should be named as it will be called and not as it is meanwhile.
+    pub(crate) fn with_final_name(&self, error: Error) -> Error {
+        match error {
+            Error::Write { path, source } => {
+                let path = path.strip_prefix(self.path()).map(|file| self.path.join(file)).unwrap_or(path);
+                Error::Write { path, source }
+            }
+            other => other,
+        }
+    }
+
+    /// Moves the folder to its name. A folder of that name is replaced: the caller has checked that it may be. It is
+    /// deleted last, and put back if the new one cannot take its place.
+    pub(crate) fn finish(self) -> Result<()> {
+        let OutputFolder { path, target, temporary } = self;
+        let failed = |e| Error::write(&path, e);
+        let old = match target.exists() {
+            true => Some(temporary_folder(&path, &target, REPLACED)?),
+            false => None,
+        };
+        if let Some(old) = &old {
+            fs::rename(&target, old.path().join(OLD)).map_err(failed)?;
+        }
+        match fs::rename(temporary.path(), &target) {
+            Ok(()) => {
+                let _is_elsewhere_now = temporary.keep();
+                Ok(())
+            }
+            Err(error) => Err(failed(match old {
+                Some(old) => put_back(old, &target, error),
+                None => error,
+            })),
+        }
+    }
+}
+
+/// What a replaced folder is called in the temporary folder that it waits in.
+const OLD: &str = "old";
+
+/// Puts the old folder back after `error`; where that fails too, it is kept where it is and the error says so.
+fn put_back(old: TempDir, target: &Path, error: io::Error) -> io::Error {
+    match fs::rename(old.path().join(OLD), target) {
+        Ok(()) => error,
+        Err(_) => {
+            let kept = old.keep().join(OLD);
+            io::Error::new(error.kind(), format!("{error}; what was there before is now in {}", kept.display()))
+        }
+    }
+}
+
+/// Removes what this process has begun to write at `path` and has not finished. For programs that end without
+/// returning, such as on Ctrl-C: nothing is cleaned up then by itself. A folder that was about to be replaced is put
+/// back.
+pub fn remove_unfinished(path: &Path) {
+    let Ok(target) = behind_links(path) else { return };
+    for unfinished in own_temporaries(&target, UNFINISHED) {
+        // Another thread may be writing to it still; a file that it adds meanwhile keeps the folder from being removed.
+        let is_removed = || fs::remove_file(&unfinished).is_ok() || fs::remove_dir_all(&unfinished).is_ok();
+        let _ = (0..5).any(|_| is_removed());
+    }
+    for replaced in own_temporaries(&target, REPLACED) {
+        // Fails if the new folder is in place: then the old one has served.
+        let _ = fs::rename(replaced.join(OLD), &target);
+        if target.exists() {
+            let _ = fs::remove_dir_all(&replaced);
+        }
+    }
+}
+
+fn is_current_folder(path: &Path) -> bool {
+    fs::canonicalize(path).is_ok_and(|path| fs::canonicalize(".").is_ok_and(|current| path == current))
+}
+
+/// Whether another file system begins here: such a folder can neither be moved nor be moved over.
+fn is_mount_point(path: &Path) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        let device = |path: &Path| fs::metadata(path).ok().map(|about| about.dev());
+        let (own, parent) = (device(path), device(parent_folder(path)));
+        own.is_some() && parent.is_some() && own != parent
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = path;
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(folder: &Path) -> Vec<String> {
+        let entries = fs::read_dir(folder).unwrap();
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+    }
+
+    fn write(path: &Path, bytes: &[u8]) -> Result<()> {
+        let mut output = Output::create(path)?;
+        output.write_all(bytes)?;
+        output.finish()
+    }
+
+    #[test]
+    fn unfinished_output_leaves_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut output = Output::create(&folder.path().join("a.vec")).unwrap();
+        output.write_all(b"half").unwrap();
+        drop(output);
+        drop(OutputFolder::create(&folder.path().join("space")).unwrap());
+        check_writable(&folder.path().join("a.vec")).unwrap();
+        assert!(names(folder.path()).is_empty());
+    }
+
+    #[test]
+    fn what_a_process_did_not_finish_can_be_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let (file, space) = (folder.path().join("a.vec"), folder.path().join("space"));
+        fs::write(folder.path().join(".a.vec.sememe-0-other"), "of another process").unwrap();
+        let output = Output::create(&file).unwrap();
+        let unfinished = OutputFolder::create(&space).unwrap();
+        write(&unfinished.path().join("en.safetensors"), b"x").unwrap();
+        // As it is for a moment while a folder is replaced.
+        let replaced = temporary_folder(&space, &space, REPLACED).unwrap();
+        fs::create_dir(replaced.path().join(OLD)).unwrap();
+        fs::write(replaced.path().join(OLD).join("kept"), "").unwrap();
+        assert_eq!(names(folder.path()).len(), 4);
+
+        remove_unfinished(&file);
+        remove_unfinished(&space);
+        let mut left = names(folder.path());
+        left.sort();
+        assert_eq!(left, [".a.vec.sememe-0-other", "space"]);
+        assert_eq!(names(&space), ["kept"]);
+        assert!(output.finish().is_err() && unfinished.finish().is_err());
+        assert_eq!(names(&space), ["kept"], "a folder that cannot be replaced is put back");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_are_followed() {
+        use std::os::unix::fs::symlink;
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        fs::create_dir(at("elsewhere")).unwrap();
+        symlink("elsewhere/new.vec", at("link.vec")).unwrap();
+        symlink("link.vec", at("link-to-link.vec")).unwrap();
+        for bytes in [&b"not there yet"[..], b"there already"] {
+            write(&at("link-to-link.vec"), bytes).unwrap();
+            assert_eq!(fs::read(at("elsewhere/new.vec")).unwrap(), bytes);
+        }
+        symlink("elsewhere/space", at("space")).unwrap();
+        for _ in 0..2 {
+            let output = OutputFolder::create(&folder.path().join("space/")).unwrap();
+            write(&output.path().join("a"), b"x").unwrap();
+            output.finish().unwrap();
+            assert_eq!(names(&at("elsewhere/space")), ["a"]);
+        }
+        assert!(at("space").is_symlink() && at("link.vec").is_symlink() && at("link-to-link.vec").is_symlink());
+        symlink("circle", at("circle")).unwrap();
+        assert!(check_writable(&at("circle")).is_err());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn permissions_are_those_that_the_umask_leaves() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        let mode = |name: &str| fs::metadata(at(name)).unwrap().permissions().mode();
+        File::create(at("plain")).unwrap();
+        fs::create_dir(at("plain folder")).unwrap();
+        write(&at("file"), b"x").unwrap();
+        OutputFolder::create(&at("folder")).unwrap().finish().unwrap();
+        assert_eq!((mode("file"), mode("folder")), (mode("plain"), mode("plain folder")));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn devices_are_written_into() {
+        write(Path::new("/dev/null"), b"x").unwrap();
+        let error = write(Path::new("/dev/full"), b"x").unwrap_err();
+        assert!(matches!(error, Error::Write { path, .. } if path == Path::new("/dev/full")));
+    }
+}

@@ -1,0 +1,133 @@
+//! Words with their vectors.
+
+use std::fmt;
+
+use super::{Matrix, ROWS_AT_A_TIME, Subwords, Vocabulary, little_endian};
+
+/// Words in file order, each with a vector of the same dimension.
+///
+/// ```
+/// use sememe::vectors::{Embeddings, Matrix};
+///
+/// let words = ["house", "dog"].into_iter().collect();
+/// let embeddings = Embeddings::new(words, Matrix::new(vec![1.0, 0.0, 0.6, 0.8], 2));
+/// assert_eq!(embeddings.get("dog"), Some(&[0.6, 0.8][..]));
+/// ```
+#[derive(Clone)]
+pub struct Embeddings {
+    vocabulary: Vocabulary,
+    matrix: Matrix,
+    subwords: Option<Subwords>,
+}
+
+impl Embeddings {
+    /// Joins words and rows. Panics when their numbers differ.
+    pub fn new(vocabulary: Vocabulary, matrix: Matrix) -> Self {
+        assert_eq!(vocabulary.len(), matrix.rows(), "one row a word");
+        Embeddings { vocabulary, matrix, subwords: None }
+    }
+
+    /// How many words there are.
+    pub fn len(&self) -> usize {
+        self.vocabulary.len()
+    }
+
+    /// True when there is no word.
+    pub fn is_empty(&self) -> bool {
+        self.vocabulary.is_empty()
+    }
+
+    /// Length of each vector.
+    pub fn dim(&self) -> usize {
+        self.matrix.cols()
+    }
+
+    /// The words.
+    pub fn vocabulary(&self) -> &Vocabulary {
+        &self.vocabulary
+    }
+
+    /// The vectors, one a row.
+    pub fn matrix(&self) -> &Matrix {
+        &self.matrix
+    }
+
+    pub(crate) fn matrix_mut(&mut self) -> &mut Matrix {
+        &mut self.matrix
+    }
+
+    /// The word at `index`. Panics when there is none.
+    pub fn word(&self, index: usize) -> &str {
+        self.vocabulary.word(index)
+    }
+
+    /// The vector at `index`. Panics when there is none.
+    pub fn vector(&self, index: usize) -> &[f32] {
+        self.matrix.row(index)
+    }
+
+    /// The vector of a word of the vocabulary.
+    pub fn get(&self, word: &str) -> Option<&[f32]> {
+        self.vocabulary.get(word).map(|index| self.vector(index))
+    }
+
+    /// The n-gram table, where the vectors came from a fastText model that has one.
+    pub fn subwords(&self) -> Option<&Subwords> {
+        self.subwords.as_ref()
+    }
+
+    pub(super) fn set_subwords(&mut self, subwords: Subwords) {
+        self.subwords = Some(subwords);
+    }
+
+    /// The vectors of the given words, composed from n-grams where a word is unknown and the source allows it;
+    /// and the words for which there is none.
+    pub fn select<'a>(&self, words: impl IntoIterator<Item = &'a str>) -> (Embeddings, Vec<&'a str>) {
+        let mut vocabulary = Vocabulary::new();
+        let mut data = Vec::new();
+        let mut missing = Vec::new();
+        for word in words {
+            let known = self.get(word).map(<[f32]>::to_vec);
+            let Some(vector) = known.or_else(|| self.subwords.as_ref()?.vector(word)) else {
+                missing.push(word);
+                continue;
+            };
+            if vocabulary.push(word) {
+                data.extend(vector);
+            }
+        }
+        (Embeddings::new(vocabulary, Matrix::new(data, self.dim())), missing)
+    }
+
+    /// Lower-cases the words; of those that become equal the first is kept.
+    pub fn lowercased(self) -> Self {
+        let mut vocabulary = Vocabulary::new();
+        let mut kept = Vec::new();
+        for (index, word) in self.vocabulary.iter().enumerate() {
+            if vocabulary.push(&word.to_lowercase()) {
+                kept.push(index);
+            }
+        }
+        let matrix = if kept.len() == self.len() { self.matrix } else { self.matrix.select(&kept) };
+        Embeddings { vocabulary, matrix, subwords: self.subwords }
+    }
+
+    /// A hash of words and numbers, whatever file format they came from.
+    pub fn fingerprint(&self) -> String {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(&(self.dim() as u64).to_le_bytes());
+        for word in self.vocabulary.iter() {
+            hasher.update(word.as_bytes()).update(b"\n");
+        }
+        for rows in self.matrix.as_slice().chunks(64 * ROWS_AT_A_TIME * self.dim()) {
+            hasher.update_rayon(&little_endian(rows));
+        }
+        hasher.finalize().to_hex().to_string()
+    }
+}
+
+impl fmt::Debug for Embeddings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Embeddings({} words x {})", self.len(), self.dim())
+    }
+}

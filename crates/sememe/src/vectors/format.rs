@@ -1,0 +1,130 @@
+//! Which formats there are, and how a file shows which one it has.
+
+use std::fmt;
+use std::path::Path;
+use std::str::FromStr;
+
+use serde::Serialize;
+
+use super::{fasttext, npy, text};
+use crate::error::{Error, Place, Result};
+use crate::files::Input;
+
+/// The file formats of word vectors.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Format {
+    /// word2vec and fastText text, `.vec`, with a header; plain, gzip, xz or zstd.
+    Text,
+    /// The same without a header.
+    Glove,
+    /// word2vec binary.
+    Word2vec,
+    /// A fastText model with its n-grams.
+    FastText,
+    /// A NumPy array with a word list beside it.
+    Npy,
+    /// safetensors, with its words inside or beside it.
+    Safetensors,
+}
+
+impl Format {
+    /// All formats, with the names that [`FromStr`] takes.
+    pub const ALL: [(&'static str, Format); 6] = [
+        ("text", Format::Text),
+        ("glove", Format::Glove),
+        ("word2vec", Format::Word2vec),
+        ("fasttext", Format::FastText),
+        ("npy", Format::Npy),
+        ("safetensors", Format::Safetensors),
+    ];
+
+    /// The format that a file to be written should have, by its name.
+    pub fn of_name(path: &Path) -> Result<Format> {
+        let extension = path.extension().and_then(|e| e.to_str()).unwrap_or_default();
+        Ok(match extension {
+            "vec" => Format::Text,
+            "txt" => Format::Glove,
+            "bin" => Format::Word2vec,
+            "npy" => Format::Npy,
+            "safetensors" => Format::Safetensors,
+            _ => {
+                let problem = "cannot tell the format to write from this name; \
+                     end it in .vec, .txt (no header), .bin (word2vec), .npy or .safetensors, or name the format";
+                return Err(Error::malformed(path, Place::Whole, problem));
+            }
+        })
+    }
+
+    /// The format of a file to be read, by its content.
+    pub(super) fn detect(input: &Input) -> Result<Format> {
+        let head = input.head(text::HEAD)?;
+        if head.is_empty() {
+            return Err(Error::malformed(input.path(), Place::Whole, "is empty after decompression"));
+        }
+        if head.starts_with(npy::MAGIC) {
+            return Ok(Format::Npy);
+        }
+        if head.starts_with(&fasttext::MAGIC) {
+            return Ok(Format::FastText);
+        }
+        if let [a, b, c, d, e, f, g, h, b'{', ..] = head[..]
+            && u64::from_le_bytes([a, b, c, d, e, f, g, h]) < 1 << 40
+        {
+            return Ok(Format::Safetensors);
+        }
+        refuse_other_files(input, &head)?;
+        let newline = memchr::memchr(b'\n', &head).unwrap_or(head.len());
+        if let Some((_, declared)) = text::parse_header(&head[..newline]) {
+            let sample = &head[(newline + 1).min(head.len())..];
+            // Among floats there may be a "row" of one number by accident, not one of the declared dimension.
+            let has_text_row = text::look_at_beginning(sample, false, head.len() < text::HEAD).dim == declared;
+            return Ok(if is_text(sample) || has_text_row { Format::Text } else { Format::Word2vec });
+        }
+        Ok(Format::Text)
+    }
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = Format::ALL.iter().find(|(_, format)| format == self).map_or("", |(name, _)| name);
+        f.write_str(name)
+    }
+}
+
+impl FromStr for Format {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self> {
+        let known = Format::ALL.iter().find(|(known, _)| *known == name);
+        known.map(|(_, format)| *format).ok_or_else(|| {
+            let names: Vec<&str> = Format::ALL.iter().map(|(name, _)| *name).collect();
+            Error::argument("format", name, format!("it must be one of {}", names.join(", ")))
+        })
+    }
+}
+
+/// Whether the beginning is valid UTF-8 without control characters, as rows of floats hardly ever are.
+fn is_text(bytes: &[u8]) -> bool {
+    let start = &bytes[..bytes.len().min(4096)];
+    let is_utf8 = std::str::from_utf8(start).map_or_else(|e| e.error_len().is_none(), |_| true);
+    is_utf8 && start.iter().all(|&b| b >= b' ' || b.is_ascii_whitespace())
+}
+
+/// Files that people hand over by mistake.
+fn refuse_other_files(input: &Input, head: &[u8]) -> Result<()> {
+    let start = head.trim_ascii_start();
+    let begins_with = |prefix: &[u8]| start.get(..prefix.len()).is_some_and(|s| s.eq_ignore_ascii_case(prefix));
+    let problem = if begins_with(b"<!doctype") || begins_with(b"<html") || begins_with(b"<?xml") {
+        "is an HTML or XML page, not word vectors: the download went wrong, fetch the file again"
+    } else if head.starts_with(b"PK\x03\x04") {
+        "is a zip archive: unpack it first"
+    } else if head.starts_with(b"BZh") {
+        "is compressed with bzip2: unpack it first (gzip, xz and zstd are read as they are)"
+    } else if head.starts_with(b"\x80") && head.get(1).is_some_and(|&version| version <= 5) {
+        "is a Python pickle: save the vectors as .vec, .npy or .safetensors instead"
+    } else {
+        return Ok(());
+    };
+    Err(Error::malformed(input.path(), Place::Byte(0), problem))
+}
