@@ -15,6 +15,7 @@ use sememe::files::remove_unfinished;
 use sememe::vectors::{self, Format};
 
 use crate::arguments::{Command, Evaluate, Sememe};
+use crate::progress::Interruption;
 
 /// What shells say of a program that was ended by Ctrl-C.
 const INTERRUPTED: i32 = 130;
@@ -25,8 +26,9 @@ const BAD_INPUT: u8 = 2;
 
 fn main() -> ExitCode {
     let sememe = Sememe::parse();
-    let is_interrupted = clean_up_when_interrupted(outputs(&sememe.command));
-    let result = run(&sememe);
+    let interruption = Arc::new(Interruption::default());
+    let is_interrupted = clean_up_when_interrupted(outputs(&sememe.command), interruption.clone());
+    let result = run(&sememe, &interruption);
     while is_interrupted.load(Ordering::Acquire) {
         // What failed now failed because its files were taken away; the handler is about to end the program.
         std::thread::park();
@@ -40,11 +42,14 @@ fn main() -> ExitCode {
     }
 }
 
-/// On Ctrl-C, or when asked to end, removes unfinished outputs and ends the program.
-fn clean_up_when_interrupted(outputs: Vec<PathBuf>) -> Arc<AtomicBool> {
+/// On Ctrl-C, or when asked to end, removes unfinished outputs and ends the program, unless a fit ends instead.
+fn clean_up_when_interrupted(outputs: Vec<PathBuf>, interruption: Arc<Interruption>) -> Arc<AtomicBool> {
     let is_interrupted = Arc::new(AtomicBool::new(false));
     let interrupted = is_interrupted.clone();
     let handler = move || {
+        if interruption.stops_a_fit() {
+            return;
+        }
         interrupted.store(true, Ordering::Release);
         outputs.iter().for_each(|path| remove_unfinished(path));
         std::process::exit(INTERRUPTED);
@@ -69,14 +74,14 @@ fn outputs(command: &Command) -> Vec<PathBuf> {
     }
 }
 
-fn run(sememe: &Sememe) -> anyhow::Result<()> {
+fn run(sememe: &Sememe, interruption: &Arc<Interruption>) -> anyhow::Result<()> {
     if let Some(threads) = sememe.global.threads {
         rayon::ThreadPoolBuilder::new().num_threads(threads.get()).build_global()?;
     }
     let global = &sememe.global;
     match &sememe.command {
         Command::Demo(arguments) => commands::demo::run(arguments, global),
-        Command::Align(arguments) => commands::align::run(arguments, global),
+        Command::Align(arguments) => commands::align::run(arguments, global, interruption),
         Command::Translate(arguments) => commands::translate::run(arguments, global),
         Command::Project(arguments) => commands::project::run(arguments, global),
         Command::Evaluate(Evaluate::Translation(arguments)) => commands::evaluate::translation(arguments, global),

@@ -1,10 +1,13 @@
 //! Progress on a terminal; nothing elsewhere.
 
 use std::io::IsTerminal;
+use std::ops::ControlFlow;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use sememe::model::mbfa::Observer;
 use sememe::progress::Progress;
 
 use crate::arguments::Global;
@@ -17,8 +20,7 @@ impl Bar {
     /// A bar in bytes or rows; hidden when nobody would see it or asked not to.
     pub fn new(global: &Global, stage: &str) -> Arc<Self> {
         let bar = ProgressBar::no_length().with_message(output::visible(stage));
-        let hidden = global.quiet || global.json || !std::io::stderr().is_terminal();
-        bar.set_draw_target(if hidden { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() });
+        bar.set_draw_target(draw_target(global));
         let style =
             ProgressStyle::with_template("{msg:30} [{bar:30}] {percent:>3} %  {elapsed}").expect("a fixed template");
         bar.set_style(style.progress_chars("=> "));
@@ -35,6 +37,63 @@ impl Progress for Bar {
     fn advance(&self, done: u64, total: u64) {
         self.0.set_length(total.max(1));
         self.0.set_position(done.min(total));
+    }
+}
+
+/// What Ctrl-C does: during an iterative fit the first one ends the fit and keeps what it has; else it ends the program.
+#[derive(Default)]
+pub struct Interruption {
+    is_fitting: AtomicBool,
+    is_requested: AtomicBool,
+}
+
+impl Interruption {
+    /// True when a running fit will stop because of this request, so that the program should go on.
+    pub fn stops_a_fit(&self) -> bool {
+        self.is_fitting.load(Ordering::Acquire) && !self.is_requested.swap(true, Ordering::AcqRel)
+    }
+}
+
+/// What an iterative fit shows: how often it went round and the likelihood.
+pub struct Iterations {
+    spinner: ProgressBar,
+    interruption: Arc<Interruption>,
+}
+
+impl Iterations {
+    /// Hidden when nobody would see it or asked not to.
+    pub fn new(global: &Global, interruption: &Arc<Interruption>) -> Arc<Self> {
+        let spinner = ProgressBar::new_spinner();
+        spinner.set_draw_target(draw_target(global));
+        Arc::new(Iterations { spinner, interruption: interruption.clone() })
+    }
+
+    /// Takes the display away.
+    pub fn finish(&self) {
+        self.interruption.is_fitting.store(false, Ordering::Release);
+        self.spinner.finish_and_clear();
+    }
+}
+
+impl Observer for Iterations {
+    fn accepted(&self, evaluations: usize, negative_log_likelihood: f64) -> ControlFlow<()> {
+        self.interruption.is_fitting.store(true, Ordering::Release);
+        self.spinner.set_message(format!(
+            "fitting: {evaluations} evaluations, log-likelihood {:.4} nats a tuple (Ctrl-C keeps the best so far)",
+            -negative_log_likelihood
+        ));
+        self.spinner.tick();
+        match self.interruption.is_requested.load(Ordering::Acquire) {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
+    }
+}
+
+fn draw_target(global: &Global) -> ProgressDrawTarget {
+    match global.quiet || global.json || !std::io::stderr().is_terminal() {
+        true => ProgressDrawTarget::hidden(),
+        false => ProgressDrawTarget::stderr(),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::lexicon::Tuples;
-use crate::model::{Alignment, Casing, FitWarning, Source, Sources, ibfa};
+use crate::model::{self, Alignment, Casing, FitWarning, Source, Sources};
 use crate::moments::Moments;
 use crate::normalize::{Normalizer, Step};
 use crate::vectors::Embeddings;
@@ -15,7 +15,7 @@ pub struct Options {
     /// What to do to the vectors first.
     pub normalize: Vec<Step>,
     /// How to fit.
-    pub fit: ibfa::Options,
+    pub fit: model::Options,
 }
 
 /// What came out.
@@ -41,7 +41,7 @@ pub fn align(views: Vec<(String, Embeddings)>, tuples: &Tuples, options: &Option
     };
     let normalizers = embeddings.iter_mut().map(|view| Normalizer::fit_apply(&options.normalize, view)).collect();
     let named: Vec<(&str, &Embeddings)> = names.iter().map(String::as_str).zip(&embeddings).collect();
-    let (model, warnings) = ibfa::fit(&Moments::of(&named, tuples), &options.fit)?;
+    let (model, warnings) = model::fit(&Moments::of(&named, tuples), &options.fit)?;
     let project = |(i, view): (usize, &Embeddings)| {
         Ok(Embeddings::new(view.vocabulary().clone(), model.views[i].project(view.matrix())?))
     };

@@ -74,6 +74,12 @@ pub enum Error {
         /// The names there are.
         known: Vec<String>,
     },
+    /// Something was asked that only a generative model can answer.
+    #[error("{method} has no density: only ibfa and mbfa model how vectors come about")]
+    NoDensity {
+        /// How the model was fitted.
+        method: &'static str,
+    },
     /// The data do not determine the model that was asked for.
     #[error("not enough data: {0}")]
     NotEnoughData(String),

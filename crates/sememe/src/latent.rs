@@ -34,7 +34,7 @@ impl Model {
     /// `(I + Σ W_iᵀ Psi_i⁻¹ W_i)⁻¹`. It does not depend on the vectors.
     pub fn posterior_covariance(&self, views: &[usize]) -> Result<Mat> {
         let noise = self.noise(views)?;
-        Ok(Cholesky::new(&self.precision(views, &noise), "the posterior precision")?.inverse())
+        Ok(Cholesky::new(&self.precision(views, &noise)?, "the posterior precision")?.inverse())
     }
 
     /// Log-likelihood, in nats, of all tuples that the moments sum up.
@@ -56,7 +56,7 @@ impl Model {
     pub(crate) fn pattern_log_likelihood(&self, pattern: &[usize], moments: &PatternMoments) -> Result<f64> {
         let at = spans(&self.shapes(), pattern);
         let noise = self.noise(pattern)?;
-        let precision = Cholesky::new(&self.precision(pattern, &noise), "the posterior precision")?;
+        let precision = Cholesky::new(&self.precision(pattern, &noise)?, "the posterior precision")?;
 
         let mu: Vec<f64> = pattern.iter().flat_map(|&view| self.views[view].mu.iter().copied()).collect();
         let offset: Vec<f64> = moments.mean.iter().zip(&mu).map(|(mean, mu)| mean - mu).collect();
@@ -69,7 +69,7 @@ impl Model {
         for ((&view, &span), noise) in pattern.iter().zip(&at).zip(&noise) {
             log_det += noise.log_det();
             trace += inner(&noise.inverse(), &block(&second, span, span));
-            let rows = noise.solve(&self.views[view].w);
+            let rows = noise.solve(&self.emission(view)?.w);
             q.submatrix_mut(span.0, 0, span.1, rows.ncols()).copy_from(&rows);
         }
         let explained = q.transpose() * (&second * &q);
@@ -83,18 +83,18 @@ impl Model {
 
     fn noise(&self, views: &[usize]) -> Result<Vec<Cholesky>> {
         let factor = |&view: &usize| {
-            Cholesky::new(&self.views[view].psi, &format!("the noise of view {:?}", self.views[view].name))
+            Cholesky::new(&self.emission(view)?.psi, &format!("the noise of view {:?}", self.views[view].name))
         };
         views.iter().map(factor).collect()
     }
 
     /// `A = I + Σ W_iᵀ Psi_i⁻¹ W_i`.
-    fn precision(&self, views: &[usize], noise: &[Cholesky]) -> Mat {
+    fn precision(&self, views: &[usize], noise: &[Cholesky]) -> Result<Mat> {
         let mut precision = Mat::identity(self.latent(), self.latent());
         for (&view, noise) in views.iter().zip(noise) {
-            let whitened = noise.solve_lower(&self.views[view].w);
+            let whitened = noise.solve_lower(&self.emission(view)?.w);
             precision += whitened.transpose() * &whitened;
         }
-        precision
+        Ok(precision)
     }
 }

@@ -40,6 +40,7 @@ pub mod model;
 pub mod moments;
 pub mod normalize;
 pub mod progress;
+mod random;
 pub mod retrieve;
 pub mod space;
 mod tensors;

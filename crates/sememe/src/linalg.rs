@@ -3,6 +3,8 @@
 //! faer is built without its thread pool: every call is sequential, so results never depend on the number of threads.
 //! Parallel work is split into fixed pieces outside. Every factorisation is checked by its residual.
 
+use faer::dyn_stack::{MemBuffer, MemStack};
+use faer::linalg::cholesky::llt::inverse as llt;
 use faer::linalg::matmul::triangular::{self, BlockStructure};
 use faer::{Accum, MatMut, MatRef, Par, Side};
 use gemm::Parallelism;
@@ -24,14 +26,27 @@ pub struct Cholesky {
 impl Cholesky {
     /// Factors `a`; `what` names it in errors.
     pub fn new(a: &Mat, what: &str) -> Result<Self> {
-        let failed = |detail: String| Error::Numerical { what: format!("Cholesky factorisation of {what}"), detail };
-        let factor = a.llt(Side::Lower).map_err(|_| failed("the matrix is not positive definite".to_owned()))?;
-        let l = factor.L().to_owned();
-        let residual = (&l * l.transpose() - a).norm_l2() / a.norm_l2();
+        let factor = Self::unchecked(a, what)?;
+        let residual = (times_transpose(&factor.l, &factor.l) - a).norm_l2() / a.norm_l2();
         if residual.is_nan() || residual > RESIDUAL {
-            return Err(failed(format!("relative residual {residual:.1e}")));
+            return Err(Self::failed(what, format!("relative residual {residual:.1e}")));
         }
-        Ok(Cholesky { l })
+        Ok(factor)
+    }
+
+    /// Factors `a` without checking the residual: inside an iteration, whose result is checked otherwise.
+    pub(crate) fn unchecked(a: &Mat, what: &str) -> Result<Self> {
+        let factor = a.llt(Side::Lower);
+        let factor = factor.map_err(|_| Self::failed(what, "the matrix is not positive definite".to_owned()))?;
+        let l = factor.L().to_owned();
+        match (0..l.nrows()).all(|i| l[(i, i)].is_finite()) {
+            true => Ok(Cholesky { l }),
+            false => Err(Self::failed(what, "the matrix is not finite".to_owned())),
+        }
+    }
+
+    fn failed(what: &str, detail: String) -> Error {
+        Error::Numerical { what: format!("Cholesky factorisation of {what}"), detail }
     }
 
     /// The lower triangular factor.
@@ -65,7 +80,12 @@ impl Cholesky {
 
     /// `A⁻¹`, symmetric to the last bit.
     pub fn inverse(&self) -> Mat {
-        symmetric(&self.solve(&Mat::identity(self.l.nrows(), self.l.nrows())))
+        let n = self.l.nrows();
+        let mut inverse = Mat::zeros(n, n);
+        let mut memory = MemBuffer::new(llt::inverse_scratch::<f64>(n, Par::Seq));
+        llt::inverse(inverse.as_mut(), self.l.as_ref(), Par::Seq, MemStack::new(&mut memory));
+        mirror_lower(&mut inverse);
+        inverse
     }
 }
 
@@ -204,9 +224,16 @@ pub fn add_outer(a: &mut Mat, factor: f64, x: &[f64], y: &[f64]) {
     }
 }
 
-/// `xᵀ y`.
+/// `xᵀ y`, in several sums at once so that the processor's vector instructions can be used.
 pub fn dot(x: &[f64], y: &[f64]) -> f64 {
-    x.iter().zip(y).map(|(x, y)| x * y).sum()
+    const LANES: usize = 8;
+    let mut sums = [0.0; LANES];
+    let (x_chunks, y_chunks) = (x.chunks_exact(LANES), y.chunks_exact(LANES));
+    let rest: f64 = x_chunks.remainder().iter().zip(y_chunks.remainder()).map(|(x, y)| x * y).sum();
+    for (x, y) in x_chunks.zip(y_chunks) {
+        (0..LANES).for_each(|lane| sums[lane] += x[lane] * y[lane]);
+    }
+    sums.iter().sum::<f64>() + rest
 }
 
 /// `X Xᵀ` for column vectors `X`, at half the cost of a general product.
@@ -224,12 +251,17 @@ pub fn outer_gram(x: &Mat) -> Mat {
         1.0,
         Par::Seq,
     );
-    for col in 0..d {
+    mirror_lower(&mut gram);
+    gram
+}
+
+/// Copies what is below the diagonal to above it.
+fn mirror_lower(a: &mut Mat) {
+    for col in 0..a.ncols() {
         for row in 0..col {
-            gram[(row, col)] = gram[(col, row)];
+            a[(row, col)] = a[(col, row)];
         }
     }
-    gram
 }
 
 /// `out = A Bᵀ` in f32 for row-major `A` (m x k), `B` (n x k) and `out` (m x n), on one thread.

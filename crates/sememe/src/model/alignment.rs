@@ -4,7 +4,8 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Method, Model, View};
+use super::mbfa::Trace;
+use super::{Emission, Method, Model, View};
 use crate::error::Result;
 use crate::files::Input;
 use crate::lexicon::Lexicon;
@@ -93,7 +94,8 @@ struct Metadata {
     normalize: Vec<Step>,
     views: Vec<ViewMetadata>,
     tuples: f64,
-    log_likelihood: f64,
+    log_likelihood: Option<f64>,
+    trace: Option<Trace>,
     sources: Sources,
 }
 
@@ -117,14 +119,19 @@ impl Alignment {
 
     /// Writes a safetensors file.
     pub fn write(&self, path: &Path) -> Result<()> {
-        let Model { method, views, tuples, log_likelihood, rho, shrinkage } = &self.model;
-        let mut tensors = vec![("rho".to_owned(), Tensor::f64s(rho))];
+        let Model { method, views, tuples, log_likelihood, rho, shrinkage, trace } = &self.model;
+        let mut tensors = Vec::new();
+        if !rho.is_empty() {
+            tensors.push(("rho".to_owned(), Tensor::f64s(rho)));
+        }
         for (number, (view, normalizer)) in views.iter().zip(&self.normalizers).enumerate() {
             let mut add = |name: &str, tensor| tensors.push((format!("{number}.{name}"), tensor));
             add("mu", Tensor::f64s(&view.mu));
-            add("w", Tensor::matrix(&view.w));
-            add("psi", Tensor::matrix(&view.psi));
             add("projection", Tensor::matrix(&view.projection));
+            if let Some(Emission { w, psi }) = &view.emission {
+                add("w", Tensor::matrix(w));
+                add("psi", Tensor::matrix(psi));
+            }
             for (step, (_, learned)) in normalizer.parts().iter().enumerate() {
                 let learned: Vec<f64> = learned.iter().map(|&x| f64::from(x)).collect();
                 add(&format!("normalize.{step}"), Tensor::f64s(&learned));
@@ -143,6 +150,7 @@ impl Alignment {
                 .collect(),
             tuples: *tuples,
             log_likelihood: *log_likelihood,
+            trace: trace.clone(),
             sources: self.sources.clone(),
         };
         tensors::write(path, &metadata, tensors)
@@ -168,9 +176,14 @@ impl Alignment {
             views.push(View {
                 name: name.clone(),
                 mu: file.f64s(&array("mu"), *dim)?,
-                w: file.matrix(&array("w"), *dim, latent)?,
-                psi: file.matrix(&array("psi"), *dim, *dim)?,
                 projection: file.matrix(&array("projection"), latent, *dim)?,
+                emission: match file.has(&array("w")) {
+                    true => Some(Emission {
+                        w: file.matrix(&array("w"), *dim, latent)?,
+                        psi: file.matrix(&array("psi"), *dim, *dim)?,
+                    }),
+                    false => None,
+                },
             });
             let fitted = metadata.normalize.iter().enumerate().map(|(at, &step)| {
                 let len = if step == Step::Unit { 0 } else { *dim };
@@ -188,8 +201,9 @@ impl Alignment {
             views,
             tuples: metadata.tuples,
             log_likelihood: metadata.log_likelihood,
-            rho: file.f64s("rho", latent)?,
+            rho: if file.has("rho") { file.f64s("rho", latent)? } else { Vec::new() },
             shrinkage: metadata.views.iter().map(|view| view.shrinkage).collect(),
+            trace: metadata.trace,
         };
         Ok(Alignment { model, casing: metadata.casing, normalizers, sources: metadata.sources })
     }

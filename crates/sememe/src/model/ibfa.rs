@@ -1,34 +1,40 @@
-//! Inter-battery factor analysis: the maximum-likelihood model of two views in closed form (Browne 1979).
+//! Inter-battery factor analysis: the maximum-likelihood model of two views in closed form (Browne 1979); and canonical
+//! correlation analysis, which shares its directions.
 //!
 //! Whiten each view with a Cholesky factor, `S_ii = L_i L_iᵀ`, and decompose the whitened cross-covariance,
 //! `L_x⁻¹ S_xy L_y⁻ᵀ = V_x P V_yᵀ`. With `U_i = L_i⁻ᵀ V_i`:
 //!
 //! `W_i = S_ii U_i P^½`,  `Psi_i = S_ii - W_i W_iᵀ`,  `E[z|x_i] = P^½ U_iᵀ (x_i - mu_i)`.
 //!
-//! With few pairs the covariances are [shrunk](Shrinkage) first.
+//! With few pairs the covariances are [shrunk](super::Shrinkage) first. The power of `P` in the projection is a choice: 0
+//! gives canonical variates, 1/2 the posterior mean, more trusts the strong directions more. De-whitening multiplies the
+//! result by `V_iᵀ S_ii^½ V_i` with symmetric roots (Artetxe et al. 2018).
 
 use super::shrinkage::Shrunk;
-use super::{FitWarning, Method, Model, Shrinkage, View};
+use super::{Emission, FitWarning, Method, Model, Options, View};
 use crate::error::{Error, Result};
-use crate::linalg::{Mat, Svd, block};
-use crate::moments::{Moments, spans};
+use crate::linalg::{Eigen, Mat, Svd, block, scale_columns};
+use crate::moments::{Moments, PatternMoments, Shape, spans};
 
 /// Correlations are kept below 1, where the noise of a direction would vanish and its density with it.
 const LARGEST_RHO: f64 = 1.0 - 1e-6;
+const POSTERIOR_MEAN: f64 = 0.5;
 
-/// How to fit.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Options {
-    /// Length of the hidden vector; by default the smaller dimension of the two views.
-    pub latent: Option<usize>,
-    /// How the views' covariances are shrunk.
-    pub shrinkage: Shrinkage,
+/// Two views whitened and their canonical directions.
+struct Canonical<'a> {
+    shapes: &'a [Shape],
+    pairs: PatternMoments,
+    shrunk: Vec<Shrunk>,
+    /// `V_x`, `V_y`, cut to the latent size.
+    v: [Mat; 2],
+    rho: Vec<f64>,
+    warnings: Vec<FitWarning>,
 }
 
 /// Fits the model to the tuples that have both views.
 ///
 /// ```
-/// use sememe::{lexicon::Tuples, model::ibfa, moments::Moments, vectors::{Embeddings, Matrix}};
+/// use sememe::{lexicon::Tuples, model::{self, ibfa}, moments::Moments, vectors::{Embeddings, Matrix}};
 ///
 /// let words = || ["a", "b", "c", "d"].into_iter().collect();
 /// let x = Embeddings::new(words(), Matrix::new(vec![1.0, 2.0, 3.0, 5.0], 1));
@@ -38,85 +44,151 @@ pub struct Options {
 ///     tuples.add(&[Some(i), Some(i)]);
 /// }
 /// let moments = Moments::of(&[("x", &x), ("y", &y)], &tuples);
-/// let options = ibfa::Options { shrinkage: sememe::model::Shrinkage::None, ..Default::default() };
+/// let options = model::Options { shrinkage: model::Shrinkage::None, ..Default::default() };
 /// let (model, _warnings) = ibfa::fit(&moments, &options)?;
 /// assert!((model.rho[0] - 0.959_939_1).abs() < 1e-6); // Pearson's correlation of the two columns
 /// # Ok::<(), sememe::Error>(())
 /// ```
 pub fn fit(moments: &Moments, options: &Options) -> Result<(Model, Vec<FitWarning>)> {
-    let [x, y] = moments.views() else {
+    let canonical = Canonical::new(moments, options)?;
+    let exponent = options.exponent.unwrap_or(POSTERIOR_MEAN);
+    if !(0.0..=4.0).contains(&exponent) {
+        return Err(Error::argument("exponent", exponent, "it must be from 0 to 4"));
+    }
+    let mut model = canonical.model(Method::Ibfa, exponent, options.dewhiten)?;
+    for (i, view) in model.views.iter_mut().enumerate() {
+        view.emission = Some(canonical.emission(i));
+    }
+    model.log_likelihood = Some(model.pattern_log_likelihood(&[0, 1], &canonical.pairs)?);
+    Ok((model, canonical.warnings))
+}
+
+/// Canonical correlation analysis: the same directions, all weighted alike, and no model of the noise.
+pub(super) fn fit_cca(moments: &Moments, options: &Options) -> Result<(Model, Vec<FitWarning>)> {
+    if let Some(exponent) = options.exponent {
+        return Err(Error::argument("exponent", exponent, "cca weights all directions alike; use ibfa"));
+    }
+    let canonical = Canonical::new(moments, options)?;
+    Ok((canonical.model(Method::Cca, 0.0, options.dewhiten)?, canonical.warnings))
+}
+
+impl<'a> Canonical<'a> {
+    fn new(moments: &'a Moments, options: &Options) -> Result<Self> {
+        let (shapes, pairs, mut warnings) = two_views(moments)?;
+        let [x, y] = shapes else { unreachable!("two_views has checked") };
+        let latent = latent_size(options.latent, shapes)?;
+
+        let covariance = pairs.covariance();
+        let at = spans(shapes, &[0, 1]);
+        let mut shrunk = Vec::new();
+        for (view, &span) in shapes.iter().zip(&at) {
+            let of_view = options.shrinkage.apply(&block(&covariance, span, span), pairs.n, &view.name)?;
+            warnings.extend(of_view.warning(&view.name));
+            shrunk.push(of_view);
+        }
+        warnings.extend(few_tuples(pairs.n, shapes, &[shrunk[0].by, shrunk[1].by]));
+        // A common factor does not turn the latent space, but without it correlations could exceed 1.
+        let kept = shrunk[0].kept * shrunk[1].kept;
+        let cross = Mat::from_fn(x.dim, y.dim, |i, j| kept * covariance[(i, at[1].0 + j)]);
+        let half = shrunk[0].factor.solve_lower(&cross);
+        let whitened = shrunk[1].factor.solve_lower(&half.transpose().to_owned()).transpose().to_owned();
+        let mut svd = Svd::new(&whitened, "the whitened cross-covariance")?;
+        fix_signs(&mut svd);
+
+        let capped = svd.s.iter().filter(|&&rho| rho > LARGEST_RHO).count();
+        if capped > 0 {
+            warnings.push(FitWarning::CappedCorrelations { count: capped });
+        }
+        let rho = svd.s.iter().take(latent).map(|rho| rho.clamp(0.0, LARGEST_RHO)).collect();
+        let v = [svd.u, svd.v].map(|v| block(&v, (0, v.nrows()), (0, latent)));
+        Ok(Canonical { shapes, pairs, shrunk, v, rho, warnings })
+    }
+
+    /// `V P^exponent`.
+    fn weighted_directions(&self, view: usize, exponent: f64) -> Mat {
+        let weights: Vec<f64> = self.rho.iter().map(|rho| rho.powf(exponent)).collect();
+        scale_columns(&self.v[view], &weights)
+    }
+
+    /// `W = L V P^½` and `Psi = S - W Wᵀ`.
+    fn emission(&self, view: usize) -> Emission {
+        let Shrunk { factor, covariance, .. } = &self.shrunk[view];
+        let w = factor.l() * self.weighted_directions(view, POSTERIOR_MEAN);
+        let psi = covariance - &w * w.transpose();
+        Emission { w, psi }
+    }
+
+    /// The projection `P^exponent Vᵀ L⁻¹`, de-whitened if asked for.
+    fn projection(&self, view: usize, exponent: f64, dewhiten: bool) -> Result<Mat> {
+        let Shrunk { factor, covariance, .. } = &self.shrunk[view];
+        let whitening = factor.solve_upper(&self.weighted_directions(view, exponent));
+        if !dewhiten {
+            return Ok(whitening.transpose().to_owned());
+        }
+        // The Cholesky directions V give S^-½ (S^½ L⁻ᵀ V): the symmetric ones are S^½ L⁻ᵀ V.
+        let root = Eigen::new(covariance, "a covariance")?.map(|variance| variance.max(0.0).sqrt());
+        let directions = &root * factor.solve_upper(&self.v[view]);
+        let back = directions.transpose() * (&root * &directions);
+        Ok(&back * whitening.transpose())
+    }
+
+    fn model(&self, method: Method, exponent: f64, dewhiten: bool) -> Result<Model> {
+        let at = spans(self.shapes, &[0, 1]);
+        let view = |i: usize| {
+            let (start, len) = at[i];
+            Ok(View {
+                name: self.shapes[i].name.clone(),
+                mu: self.pairs.mean[start..start + len].to_vec(),
+                projection: self.projection(i, exponent, dewhiten)?,
+                emission: None,
+            })
+        };
+        Ok(Model {
+            method,
+            views: vec![view(0)?, view(1)?],
+            tuples: self.pairs.n,
+            log_likelihood: None,
+            rho: self.rho.clone(),
+            shrinkage: self.shrunk.iter().map(|shrunk| shrunk.by).collect(),
+            trace: None,
+        })
+    }
+}
+
+/// The two views, the moments of the tuples that have both, and what there is to say about them.
+pub(super) fn two_views(moments: &Moments) -> Result<(&[Shape], PatternMoments, Vec<FitWarning>)> {
+    let shapes @ [x, y] = moments.views() else {
         let given = moments.views().len();
         return Err(Error::argument("number of views", given, "this method takes exactly two"));
     };
-    let pattern = [0, 1];
-    let pairs = moments.patterns().get(&pattern[..]).filter(|pairs| pairs.n >= 2.0).ok_or_else(|| {
+    let pairs = moments.marginal(&[0, 1]).filter(|pairs| pairs.n >= 2.0).ok_or_else(|| {
         Error::NotEnoughData(format!("the lexicon gives fewer than two pairs between {:?} and {:?}", x.name, y.name))
     })?;
-    let largest = x.dim.min(y.dim);
-    let latent = options.latent.unwrap_or(largest);
-    if latent == 0 || latent > largest {
-        let expected = format!("it must be from 1 to {largest}, the smallest dimension of a view");
-        return Err(Error::argument("latent", latent, expected));
-    }
-
     let mut warnings = Vec::new();
     let unused = moments.count() - pairs.n;
     if unused > 0.0 {
         warnings.push(FitWarning::UnusedTuples { count: unused });
     }
-    let widest = x.dim.max(y.dim);
-
-    let covariance = pairs.covariance();
-    let at = spans(moments.views(), &pattern);
-    let mut shrunk = Vec::new();
-    for (view, &span) in moments.views().iter().zip(&at) {
-        let of_view = options.shrinkage.apply(&block(&covariance, span, span), pairs.n, &view.name)?;
-        warnings.extend(of_view.warning(&view.name));
-        shrunk.push(of_view);
-    }
-    if pairs.n <= widest as f64 {
-        let by = shrunk.iter().map(|shrunk| shrunk.by).fold(0.0, f64::max);
-        warnings.push(FitWarning::FewTuples { tuples: pairs.n, dim: widest, by });
-    }
-
-    // A common factor does not turn the latent space, but without it correlations could exceed 1.
-    let kept = shrunk[0].kept * shrunk[1].kept;
-    let cross = Mat::from_fn(x.dim, y.dim, |i, j| kept * covariance[(i, at[1].0 + j)]);
-    let half = shrunk[0].factor.solve_lower(&cross);
-    let whitened = shrunk[1].factor.solve_lower(&half.transpose().to_owned()).transpose().to_owned();
-    let mut svd = Svd::new(&whitened, "the whitened cross-covariance")?;
-    fix_signs(&mut svd);
-
-    let capped = svd.s.iter().filter(|&&rho| rho > LARGEST_RHO).count();
-    if capped > 0 {
-        warnings.push(FitWarning::CappedCorrelations { count: capped });
-    }
-    let rho: Vec<f64> = svd.s.iter().take(latent).map(|rho| rho.clamp(0.0, LARGEST_RHO)).collect();
-
-    let views =
-        moments.views().iter().zip(&at).zip(&shrunk).zip([&svd.u, &svd.v]).map(|(((shape, span), shrunk), v)| {
-            let (w, psi, projection) = parameters(shrunk, v, &rho);
-            View { name: shape.name.clone(), mu: pairs.mean[span.0..span.0 + span.1].to_vec(), w, psi, projection }
-        });
-    let mut model = Model {
-        method: Method::Ibfa,
-        views: views.collect(),
-        tuples: pairs.n,
-        log_likelihood: 0.0,
-        rho,
-        shrinkage: shrunk.iter().map(|shrunk| shrunk.by).collect(),
-    };
-    model.log_likelihood = model.pattern_log_likelihood(&pattern, pairs)?;
-    Ok((model, warnings))
+    Ok((shapes, pairs, warnings))
 }
 
-/// `W = L V P^½`, `Psi = S - W Wᵀ` and the projection `P^½ Vᵀ L⁻¹`.
-fn parameters(shrunk: &Shrunk, v: &Mat, rho: &[f64]) -> (Mat, Mat, Mat) {
-    let scaled = Mat::from_fn(v.nrows(), rho.len(), |i, j| v[(i, j)] * rho[j].sqrt());
-    let w = shrunk.factor.l() * &scaled;
-    let psi = &shrunk.covariance - &w * w.transpose();
-    let projection = shrunk.factor.solve_upper(&scaled).transpose().to_owned();
-    (w, psi, projection)
+/// Whether there are no more tuples than dimensions, which shrinkage has to make up for.
+pub(super) fn few_tuples(tuples: f64, shapes: &[Shape], shrinkage: &[f64]) -> Option<FitWarning> {
+    let dim = shapes.iter().map(|shape| shape.dim).max().unwrap_or(0);
+    let by = shrinkage.iter().copied().fold(0.0, f64::max);
+    (tuples <= dim as f64).then_some(FitWarning::FewTuples { tuples, dim, by })
+}
+
+/// The latent size asked for, or the largest there can be.
+pub(super) fn latent_size(asked: Option<usize>, shapes: &[Shape]) -> Result<usize> {
+    let largest = shapes.iter().map(|view| view.dim).min().unwrap_or(0);
+    match asked.unwrap_or(largest) {
+        latent if (1..=largest).contains(&latent) => Ok(latent),
+        latent => {
+            let expected = format!("it must be from 1 to {largest}, the smallest dimension of a view");
+            Err(Error::argument("latent", latent, expected))
+        }
+    }
 }
 
 /// Singular vectors are determined up to their sign: let the largest entry of each left one be positive.

@@ -1,31 +1,109 @@
 //! The fitted model: every view is a noisy linear picture of one hidden vector, `x_i = W_i z + mu_i + e_i`.
 
 mod alignment;
+mod direct;
 pub mod ibfa;
+pub mod mbfa;
+mod nipals;
 mod shrinkage;
+mod warning;
 
 use std::fmt;
+use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
 pub use self::alignment::{Alignment, Casing, Source, Sources};
 pub use self::shrinkage::Shrinkage;
+pub use self::warning::FitWarning;
 use crate::error::{Error, Result};
 use crate::linalg::Mat;
+use crate::moments::Moments;
 
-/// How a model was fitted.
+/// How a model is fitted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Method {
     /// Inter-battery factor analysis: two views, closed form.
     Ibfa,
+    /// Canonical correlation analysis: two views, exact.
+    Cca,
+    /// Canonical correlation analysis by iterated partial least squares, as scikit-learn does it.
+    CcaNipals,
+    /// Orthogonal Procrustes: every view is turned into the space of a pivot (Xing et al. 2015, Smith et al. 2017).
+    Svd,
+    /// Linear regression of the pivot on every other view (Mikolov et al. 2013).
+    LeastSquares,
+    /// Multiple-battery factor analysis: any number of views, by EM, tuples with holes welcome.
+    Mbfa,
+}
+
+impl Method {
+    /// All methods by name.
+    pub const ALL: [(&'static str, Method); 6] = [
+        ("ibfa", Method::Ibfa),
+        ("cca", Method::Cca),
+        ("cca-nipals", Method::CcaNipals),
+        ("svd", Method::Svd),
+        ("least-squares", Method::LeastSquares),
+        ("mbfa", Method::Mbfa),
+    ];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        Method::ALL.iter().find(|(_, method)| *method == self).map_or("", |(name, _)| name)
+    }
 }
 
 impl fmt::Display for Method {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Method::Ibfa => f.write_str("ibfa"),
-        }
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Method {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self> {
+        Method::ALL.iter().find(|(known, _)| *known == name).map(|(_, method)| *method).ok_or_else(|| {
+            let names: Vec<&str> = Method::ALL.iter().map(|(name, _)| *name).collect();
+            Error::argument("method", name, format!("it must be one of {}", names.join(", ")))
+        })
+    }
+}
+
+/// How to fit a model.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// By which method; by default IBFA for two views and MBFA for more.
+    pub method: Option<Method>,
+    /// Length of the hidden vector; by default the smallest dimension of a view.
+    pub latent: Option<usize>,
+    /// How the views' covariances are shrunk.
+    pub shrinkage: Shrinkage,
+    /// The power of the canonical correlations that latent coordinates are weighted by, for IBFA: by default 1/2, which
+    /// gives `E[z|x]`.
+    pub exponent: Option<f64>,
+    /// Undo the whitening after the rotation, for IBFA and CCA.
+    pub dewhiten: bool,
+    /// Added to the second moment of the source in least squares, as a fraction of its mean variance.
+    pub ridge: f64,
+    /// The view whose space the direct methods map to; by default the second of two views, the first of more.
+    pub pivot: Option<String>,
+    /// How MBFA iterates.
+    pub mbfa: mbfa::Options,
+}
+
+/// Fits a model to moments.
+pub fn fit(moments: &Moments, options: &Options) -> Result<(Model, Vec<FitWarning>)> {
+    let default = if moments.views().len() == 2 { Method::Ibfa } else { Method::Mbfa };
+    match options.method.unwrap_or(default) {
+        Method::Ibfa => ibfa::fit(moments, options),
+        Method::Cca => ibfa::fit_cca(moments, options),
+        Method::CcaNipals => nipals::fit(moments, options),
+        Method::Svd => direct::fit_svd(moments, options),
+        Method::LeastSquares => direct::fit_least_squares(moments, options),
+        Method::Mbfa => mbfa::fit(moments, options),
     }
 }
 
@@ -34,14 +112,21 @@ impl fmt::Display for Method {
 pub struct View {
     /// Its name: any string.
     pub name: String,
-    /// `mu`, the mean.
+    /// What is subtracted before projecting: the mean, or zero for methods that do not centre.
     pub mu: Vec<f64>,
+    /// latent x dimension: where a vector lies in the latent space is `projection (x - mu)`.
+    pub projection: Mat,
+    /// How its vectors come about, where the method says so.
+    pub emission: Option<Emission>,
+}
+
+/// `x = W z + mu + e`, `e ~ N(0, Psi)`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Emission {
     /// `W`, dimension x latent: how the hidden vector shows in this view.
     pub w: Mat,
     /// `Psi`, dimension x dimension: the covariance of what is this view's alone.
     pub psi: Mat,
-    /// latent x dimension: `E[z|x] = projection (x - mu)`.
-    pub projection: Mat,
 }
 
 impl View {
@@ -68,18 +153,20 @@ pub struct Model {
     pub views: Vec<View>,
     /// How many tuples it was fitted on.
     pub tuples: f64,
-    /// Log-likelihood of these tuples, in nats.
-    pub log_likelihood: f64,
-    /// Canonical correlations between the two views, decreasing.
+    /// Log-likelihood of these tuples, in nats, where the method has one.
+    pub log_likelihood: Option<f64>,
+    /// Canonical correlations between two views, decreasing; empty for methods without.
     pub rho: Vec<f64>,
     /// How much each view's covariance was shrunk.
     pub shrinkage: Vec<f64>,
+    /// How the iteration went, for methods that iterate.
+    pub trace: Option<mbfa::Trace>,
 }
 
 impl Model {
     /// Length of the hidden vector.
     pub fn latent(&self) -> usize {
-        self.views[0].w.ncols()
+        self.views[0].projection.nrows()
     }
 
     /// The place of a view by its name.
@@ -89,70 +176,8 @@ impl Model {
             known: self.views.iter().map(|view| view.name.clone()).collect(),
         })
     }
-}
 
-/// Something about a fit that its user should know.
-#[derive(Debug, Clone, PartialEq)]
-pub enum FitWarning {
-    /// A covariance was singular and had to be shrunk.
-    Singular {
-        /// The view.
-        view: String,
-        /// By how much it was shrunk.
-        by: f64,
-    },
-    /// There are no more tuples than dimensions.
-    FewTuples {
-        /// How many tuples.
-        tuples: f64,
-        /// The largest dimension.
-        dim: usize,
-        /// The most that a covariance was shrunk by.
-        by: f64,
-    },
-    /// Some columns of a view are constant over the pairs.
-    ConstantColumns {
-        /// The view.
-        view: String,
-        /// How many.
-        count: usize,
-        /// By how much the covariance was shrunk.
-        by: f64,
-    },
-    /// Canonical correlations at 1 were capped: some direction is the same in both views without any noise.
-    CappedCorrelations {
-        /// How many.
-        count: usize,
-    },
-    /// Tuples that have only one of the views teach this method nothing and were left out.
-    UnusedTuples {
-        /// How many.
-        count: f64,
-    },
-}
-
-impl fmt::Display for FitWarning {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            FitWarning::Singular { view, by } => {
-                write!(
-                    f,
-                    "the covariance of view {view:?} is singular (constant columns, or too few different pairs); shrunk by {by}"
-                )
-            }
-            FitWarning::FewTuples { tuples, dim, by } => {
-                write!(f, "only {tuples} pairs for {dim} dimensions; covariances were shrunk by up to {by:.3}")
-            }
-            FitWarning::ConstantColumns { view, count, by } => {
-                write!(f, "{count} columns of view {view:?} are constant; its covariance was shrunk by {by:.3}")
-            }
-            FitWarning::CappedCorrelations { count } => {
-                write!(
-                    f,
-                    "{count} canonical correlations of 1 were capped; too few pairs, or the same column in both views"
-                )
-            }
-            FitWarning::UnusedTuples { count } => write!(f, "{count} entries with a single view were left out"),
-        }
+    pub(crate) fn emission(&self, view: usize) -> Result<&Emission> {
+        self.views[view].emission.as_ref().ok_or(Error::NoDensity { method: self.method.name() })
     }
 }

@@ -50,6 +50,8 @@ const MOST: f64 = 0.99;
 
 /// A shrunk covariance that can be inverted, and how much it was shrunk.
 pub(crate) struct Shrunk {
+    /// Mean variance of a coordinate before: what it was shrunk towards.
+    pub(crate) variance: f64,
     pub(crate) covariance: Mat,
     pub(crate) factor: Cholesky,
     pub(crate) by: f64,
@@ -107,7 +109,8 @@ impl Shrinkage {
                     };
                     let constant =
                         (0..covariance.nrows()).filter(|&i| covariance[(i, i)] <= NOTHING * variance).count();
-                    return Ok(Shrunk { covariance: shrunk, factor, by, kept, constant, forced: by > asked });
+                    let forced = by > asked;
+                    return Ok(Shrunk { variance, covariance: shrunk, factor, by, kept, constant, forced });
                 }
                 Ok(_) => {}
                 Err(error) => last = Some(error),

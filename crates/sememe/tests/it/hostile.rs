@@ -226,7 +226,7 @@ const MESSAGES: [(&str, &[(&str, &str)]); 11] = [
     ("model", &[
         ("array-missing", ": has no array \"0.psi\""),
         ("deviation-zero", ": the array \"1.normalize.1\" is nothing that the step standardize can learn"),
-        ("huge-latent-dimension-of-empty-views", ": the array \"0.w\" is of shape [0, 1]"),
+        ("huge-latent-dimension-of-empty-views", "rows and columns are needed"),
         ("one-view", ": describes no model"),
         ("unknown-method", "unknown variant `magic`"),
         ("wrong-version", "of format version 2"),

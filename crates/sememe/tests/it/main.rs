@@ -4,6 +4,7 @@ mod formats;
 mod golden;
 mod hostile;
 mod lexicons;
+mod models;
 mod properties;
 mod samples;
 mod spaces;

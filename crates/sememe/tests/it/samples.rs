@@ -31,9 +31,10 @@ pub fn sigma(model: &Model) -> Mat {
     let mut sigma = Mat::zeros(dim, dim);
     for (a, &row) in model.views.iter().zip(&starts) {
         for (b, &col) in model.views.iter().zip(&starts) {
-            let mut block = &a.w * b.w.transpose();
+            let (a_emission, b_emission) = (a.emission.as_ref().unwrap(), b.emission.as_ref().unwrap());
+            let mut block = &a_emission.w * b_emission.w.transpose();
             if row == col {
-                block += &a.psi;
+                block += &a_emission.psi;
             }
             sigma.submatrix_mut(row, col, a.dim(), b.dim()).copy_from(&block);
         }
@@ -43,26 +44,39 @@ pub fn sigma(model: &Model) -> Mat {
 
 /// Two views of the same hidden rows with noise, from a seed.
 pub fn two_views(rows: usize, x_dim: usize, y_dim: usize, seed: u64) -> (Embeddings, Embeddings) {
-    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(1);
-    let mut next = || {
-        // The sum of a few uniform numbers is normal enough.
-        let uniform = |state: &mut u64| {
-            *state ^= *state << 13;
-            *state ^= *state >> 7;
-            *state ^= *state << 17;
-            (*state >> 11) as f64 / (1_u64 << 53) as f64 - 0.5
-        };
-        (0..6).map(|_| uniform(&mut state)).sum::<f64>()
-    };
-    let hidden = 3;
-    let mut random =
-        |rows: usize, cols: usize| (0..rows).map(|_| (0..cols).map(|_| next()).collect()).collect::<Vec<Vec<f64>>>();
-    let z = random(rows, hidden);
-    let mut view = |dim: usize| {
-        let (w, noise) = (random(hidden, dim), random(rows, dim));
-        let entry = |i: usize, j: usize| (0..hidden).map(|k| z[i][k] * w[k][j]).sum::<f64>() + 0.5 * noise[i][j] + 2.0;
+    let mut views = many_views(rows, &[x_dim, y_dim], seed).into_iter();
+    (views.next().unwrap(), views.next().unwrap())
+}
+
+/// Views of the same three-dimensional hidden rows with noise, from a seed.
+pub fn many_views(rows: usize, dims: &[usize], seed: u64) -> Vec<Embeddings> {
+    const HIDDEN: usize = 3;
+    let mut random = Random { state: seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(1) };
+    let z = random.rows(rows, HIDDEN);
+    let view = |&dim: &usize| {
+        let (w, noise) = (random.rows(HIDDEN, dim), random.rows(rows, dim));
+        let entry = |i: usize, j: usize| (0..HIDDEN).map(|k| z[i][k] * w[k][j]).sum::<f64>() + 0.5 * noise[i][j] + 2.0;
         let rows: Vec<Vec<f64>> = (0..rows).map(|i| (0..dim).map(|j| entry(i, j)).collect()).collect();
         embeddings_of_rows(&rows)
     };
-    (view(x_dim), view(y_dim))
+    dims.iter().map(view).collect()
+}
+
+struct Random {
+    state: u64,
+}
+
+impl Random {
+    fn uniform(&mut self) -> f64 {
+        self.state ^= self.state << 13;
+        self.state ^= self.state >> 7;
+        self.state ^= self.state << 17;
+        (self.state >> 11) as f64 / (1_u64 << 53) as f64 - 0.5
+    }
+
+    /// Rows of sums of a few uniform numbers, which are normal enough.
+    fn rows(&mut self, rows: usize, cols: usize) -> Vec<Vec<f64>> {
+        let mut number = || (0..6).map(|_| self.uniform()).sum();
+        (0..rows).map(|_| (0..cols).map(|_| number()).collect()).collect()
+    }
 }

@@ -1,0 +1,91 @@
+//! Direct methods: every view is mapped linearly into the space of one of them, the pivot, without a model of noise.
+
+use super::ibfa::{few_tuples, two_views};
+use super::{FitWarning, Method, Model, Options, Shrinkage, View};
+use crate::error::{Error, Result};
+use crate::linalg::{Mat, Svd, block, trace};
+use crate::moments::Moments;
+
+/// Orthogonal Procrustes: the rotation `Q` that maximises `tr Q Σ x yᵀ`, from the singular vectors of `Σ y xᵀ`.
+/// Vectors are not centred. Between unequal dimensions `Q` is semi-orthogonal.
+pub(super) fn fit_svd(moments: &Moments, options: &Options) -> Result<(Model, Vec<FitWarning>)> {
+    map_to_pivot(moments, options, Method::Svd, |second, source, pivot, _| {
+        let svd = Svd::new(&block(second, pivot, source), "the cross-product of the pairs")?;
+        Ok((&svd.u * svd.v.transpose(), 0.0, None))
+    })
+}
+
+/// Least squares: `A = (Σ y xᵀ)(Σ x xᵀ + ridge)⁻¹`, not centred.
+pub(super) fn fit_least_squares(moments: &Moments, options: &Options) -> Result<(Model, Vec<FitWarning>)> {
+    if !(options.ridge >= 0.0 && options.ridge.is_finite()) {
+        return Err(Error::argument("ridge", options.ridge, "it must be zero or a positive number"));
+    }
+    map_to_pivot(moments, options, Method::LeastSquares, |second, source, pivot, (name, n)| {
+        let mut of_source = block(second, source, source);
+        let ridge = options.ridge * trace(&of_source) / source.1 as f64;
+        (0..source.1).for_each(|i| of_source[(i, i)] += ridge);
+        // The mean is part of the second moment here: shrinking towards a sphere would shrink the mean away.
+        let shrinkage = match options.shrinkage {
+            Shrinkage::Auto => Shrinkage::None,
+            chosen => chosen,
+        };
+        let shrunk = shrinkage.apply(&of_source, n, name)?;
+        let map = shrunk.factor.solve(&block(second, source, pivot)).transpose().to_owned();
+        Ok((map, shrunk.by, shrunk.warning(name)))
+    })
+}
+
+type Span = (usize, usize);
+
+/// Maps every view to the pivot by the pairs of the two; `fit` gets their stacked second moment, the places of source and
+/// pivot in it, and the name and number of pairs of the source, and returns the map, the shrinkage and a warning.
+fn map_to_pivot(
+    moments: &Moments,
+    options: &Options,
+    method: Method,
+    fit: impl Fn(&Mat, Span, Span, (&str, f64)) -> Result<(Mat, f64, Option<FitWarning>)>,
+) -> Result<(Model, Vec<FitWarning>)> {
+    if let Some(latent) = options.latent {
+        let expected = format!("{method} maps to the pivot as it is and has no latent size");
+        return Err(Error::argument("latent", latent, expected));
+    }
+    let shapes = moments.views();
+    let pivot = pivot(moments, options)?;
+    let mut warnings = if shapes.len() == 2 { two_views(moments)?.2 } else { Vec::new() };
+    let mut views = Vec::new();
+    let mut shrinkage = Vec::new();
+    for (view, shape) in shapes.iter().enumerate() {
+        let projection = if view == pivot {
+            shrinkage.push(0.0);
+            Mat::identity(shape.dim, shape.dim)
+        } else {
+            let pair = [view.min(pivot), view.max(pivot)];
+            let pairs = moments.marginal(&pair).ok_or_else(|| {
+                let (name, pivot) = (&shape.name, &shapes[pivot].name);
+                Error::NotEnoughData(format!("no lexicon connects view {name:?} with the pivot {pivot:?}"))
+            })?;
+            let (low, high) = ((0, shapes[pair[0]].dim), (shapes[pair[0]].dim, shapes[pair[1]].dim));
+            let (source, target) = if view < pivot { (low, high) } else { (high, low) };
+            let (map, by, warning) = fit(&pairs.second_moment(), source, target, (&shape.name, pairs.n))?;
+            warnings.extend(warning);
+            warnings.extend(few_tuples(pairs.n, std::slice::from_ref(shape), &[by]));
+            shrinkage.push(by);
+            map
+        };
+        views.push(View { name: shape.name.clone(), mu: vec![0.0; shape.dim], projection, emission: None });
+    }
+    let model =
+        Model { method, views, tuples: moments.count(), log_likelihood: None, rho: Vec::new(), shrinkage, trace: None };
+    Ok((model, warnings))
+}
+
+fn pivot(moments: &Moments, options: &Options) -> Result<usize> {
+    let shapes = moments.views();
+    match &options.pivot {
+        None => Ok(usize::from(shapes.len() == 2)),
+        Some(name) => shapes.iter().position(|view| view.name == *name).ok_or_else(|| Error::UnknownView {
+            name: name.clone(),
+            known: shapes.iter().map(|view| view.name.clone()).collect(),
+        }),
+    }
+}

@@ -1,0 +1,143 @@
+//! Multiple-battery factor analysis: any number of views of any dimensions, fitted by accelerated EM to tuples that need
+//! not be complete.
+
+mod em;
+mod problem;
+mod solver;
+mod start;
+
+use std::fmt;
+use std::sync::Arc;
+
+use self::em::Parameters;
+use self::problem::Problem;
+pub use self::solver::{Observer, Trace};
+use super::ibfa::latent_size;
+use super::{FitWarning, Method, Model, View};
+use crate::error::{Error, Result};
+use crate::moments::Moments;
+
+/// Noise under this fraction of a direction's variance is as good as none: a Heywood case.
+const HEYWOOD: f64 = 1e-4;
+
+/// How MBFA iterates.
+#[derive(Clone)]
+pub struct Options {
+    /// Where to begin.
+    pub start: Start,
+    /// How to go on.
+    pub solver: Solver,
+    /// At most so many likelihoods are computed.
+    pub evaluations: usize,
+    /// Stop when the likelihood rises by less than this fraction, three times in a row.
+    pub tolerance: f64,
+    /// Told of every accepted step.
+    pub observer: Arc<dyn Observer>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            start: Start::Informed,
+            solver: Solver::Accelerated,
+            evaluations: 1000,
+            tolerance: 1e-8,
+            observer: Arc::new(()),
+        }
+    }
+}
+
+impl fmt::Debug for Options {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Options { start, solver, evaluations, tolerance, .. } = self;
+        write!(f, "Options {{ {start:?}, {solver:?}, evaluations: {evaluations}, tolerance: {tolerance} }}")
+    }
+}
+
+/// Where to begin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Start {
+    /// Browne's start for complete tuples, a chain of cross-covariances for holes.
+    Informed,
+    /// Random loadings from a seed.
+    Random(u64),
+}
+
+/// How to go on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Solver {
+    /// EM accelerated by Anderson's method.
+    Accelerated,
+    /// Plain EM.
+    Em,
+}
+
+/// Fits the model to all tuples, whatever views they have.
+pub fn fit(moments: &Moments, options: &super::Options) -> Result<(Model, Vec<FitWarning>)> {
+    check_connected(moments)?;
+    let latent = latent_size(options.latent, moments.views())?;
+    let mut warnings = Vec::new();
+    let problem = Problem::new(moments, options.shrinkage, &mut warnings)?;
+    let start = match options.mbfa.start {
+        Start::Random(seed) => start::random(&problem, latent, seed)?,
+        Start::Informed if problem.is_complete() => start::browne(&problem, latent)?,
+        Start::Informed => start::chain(&problem, latent)?,
+    };
+    let (mut parameters, trace) = solver::maximize(&problem, start, &options.mbfa)?;
+    start::fix_gauge(&problem, &mut parameters)?;
+    warnings.extend(heywood_cases(&problem, &parameters)?);
+    if !trace.converged {
+        warnings.push(FitWarning::NotConverged { evaluations: trace.evaluations });
+    }
+    Ok((model(&problem, &parameters, trace)?, warnings))
+}
+
+fn model(problem: &Problem, parameters: &Parameters, trace: Trace) -> Result<Model> {
+    let view = |view: usize| {
+        let (mu, emission, projection) = problem.unwhiten(parameters, view)?;
+        Ok(View { name: problem.names[view].clone(), mu, projection, emission: Some(emission) })
+    };
+    let last = trace.negative_log_likelihoods.last().copied().unwrap_or(f64::NAN);
+    Ok(Model {
+        method: Method::Mbfa,
+        views: (0..problem.dims.len()).map(view).collect::<Result<_>>()?,
+        tuples: problem.tuples,
+        log_likelihood: Some(-last * problem.tuples),
+        rho: Vec::new(),
+        shrinkage: problem.shrinkage.clone(),
+        trace: Some(trace),
+    })
+}
+
+fn heywood_cases(problem: &Problem, parameters: &Parameters) -> Result<Vec<FitWarning>> {
+    let mut warnings = Vec::new();
+    for (view, psi) in parameters.psi.iter().enumerate() {
+        let values = crate::linalg::Eigen::new(psi, "the noise")?.values;
+        let count = values.iter().filter(|&&value| value < HEYWOOD).count();
+        if count > 0 {
+            warnings.push(FitWarning::Heywood { view: problem.names[view].clone(), count });
+        }
+    }
+    Ok(warnings)
+}
+
+/// Every view must be reached from every other through tuples that share views.
+fn check_connected(moments: &Moments) -> Result<()> {
+    let views = moments.views();
+    let mut component: Vec<usize> = (0..views.len()).collect();
+    for pattern in moments.patterns().keys() {
+        for &view in &pattern[1..] {
+            let (from, to) = (component[view], component[pattern[0]]);
+            component.iter_mut().filter(|c| **c == from).for_each(|c| *c = to);
+        }
+    }
+    let mut groups: std::collections::BTreeMap<usize, Vec<&str>> = std::collections::BTreeMap::new();
+    for (view, group) in component.iter().enumerate() {
+        groups.entry(*group).or_default().push(&views[view].name);
+    }
+    if groups.len() > 1 {
+        let groups: Vec<String> = groups.values().map(|names| format!("{{{}}}", names.join(", "))).collect();
+        return Err(Error::NotEnoughData(format!("no lexicon connects the views {}", groups.join(" and "))));
+    }
+    Ok(())
+}

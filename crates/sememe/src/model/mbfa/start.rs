@@ -1,0 +1,115 @@
+//! Where the iteration begins.
+
+use super::em::Parameters;
+use super::problem::Problem;
+use crate::error::Result;
+use crate::linalg::{Eigen, Mat, Svd, block, scale_columns, times, times_transpose};
+use crate::random::Random;
+
+/// Largest singular value of a view's loadings at the start: some noise is left in every direction.
+const LARGEST_LOADING: f64 = 0.99;
+/// Loading of the view that a chain starts from.
+const FIRST_LOADING: f64 = 0.95;
+
+/// Browne's (1980, equation 3.25) start for complete data: `W = sqrt(v / (v - 1)) U (D - I)^½` from the leading
+/// eigenvectors of the whitened covariance.
+pub(super) fn browne(problem: &Problem, latent: usize) -> Result<Parameters> {
+    let views = problem.dims.len() as f64;
+    let pattern = &problem.patterns[0];
+    let eigen = Eigen::new(&pattern.covariance, "the whitened covariance")?;
+    let dim = eigen.values.len();
+    let factors: Vec<f64> =
+        (0..latent).map(|j| (views / (views - 1.0) * (eigen.values[dim - 1 - j] - 1.0).max(0.0)).sqrt()).collect();
+    let leading = Mat::from_fn(dim, latent, |i, j| eigen.vectors[(i, dim - 1 - j)]);
+    let stacked = scale_columns(&leading, &factors);
+    let w = pattern.spans.iter().map(|&span| block(&stacked, span, (0, latent))).collect();
+    with_noise(problem, w)
+}
+
+/// For holes: a chain from the view that is paired most. Its loadings are the directions that its partners share with it
+/// most; every other view's are those of the view before it in the chain, mapped by their whitened cross-covariance.
+pub(super) fn chain(problem: &Problem, latent: usize) -> Result<Parameters> {
+    let views = problem.dims.len();
+    let weight = |a: usize, b: usize| -> f64 {
+        let both = problem.patterns.iter().filter(|p| a != b && p.views.contains(&a) && p.views.contains(&b));
+        both.map(|pattern| pattern.n).sum()
+    };
+    let total = |view: usize| (0..views).map(|other| weight(view, other)).sum::<f64>();
+    let first = (0..views).fold(0, |best, view| if total(view) > total(best) { view } else { best });
+
+    let mut shared = Mat::zeros(problem.dims[first], problem.dims[first]);
+    for other in (0..views).filter(|&other| weight(first, other) > 0.0) {
+        let cross = cross_covariance(problem, first, other);
+        let n = weight(first, other);
+        shared += times_transpose(&scale_columns(&cross, &vec![n; cross.ncols()]), &cross);
+    }
+    let eigen = Eigen::new(&shared, "what the first view shares")?;
+    let dim = problem.dims[first];
+    let mut w: Vec<Option<Mat>> = vec![None; views];
+    w[first] = Some(Mat::from_fn(dim, latent, |i, j| FIRST_LOADING * eigen.vectors[(i, dim - 1 - j)]));
+    // Always extend by the strongest link between a placed view and another one.
+    for _ in 1..views {
+        let links = (0..views).flat_map(|a| (0..views).map(move |b| (a, b)));
+        let open = links.filter(|&(a, b)| w[a].is_some() && w[b].is_none());
+        let Some((from, to)) = open.max_by(|&(a, b), &(c, d)| weight(a, b).total_cmp(&weight(c, d))) else { break };
+        let Some(loadings) = &w[from] else { continue };
+        w[to] = Some(times(&cross_covariance(problem, to, from), loadings));
+    }
+    with_noise(problem, w.into_iter().flatten().collect())
+}
+
+/// Random loadings, for checking that the optimum does not depend on the start.
+pub(super) fn random(problem: &Problem, latent: usize, seed: u64) -> Result<Parameters> {
+    let mut random = Random::new(seed);
+    let mut loadings = |dim: usize| {
+        let scale = 0.5 / (dim as f64).sqrt();
+        Mat::from_fn(dim, latent, |_, _| scale * random.normal())
+    };
+    let w = problem.dims.iter().map(|&dim| loadings(dim)).collect();
+    with_noise(problem, w)
+}
+
+/// The cross-covariance of two views over all patterns that have both, in whitened coordinates.
+fn cross_covariance(problem: &Problem, a: usize, b: usize) -> Mat {
+    let mut cross = Mat::zeros(problem.dims[a], problem.dims[b]);
+    let mut count = 0.0;
+    for pattern in problem.patterns.iter().filter(|p| p.views.contains(&a) && p.views.contains(&b)) {
+        let of_pattern = block(&pattern.covariance, pattern.span_of(a), pattern.span_of(b));
+        cross += scale_columns(&of_pattern, &vec![pattern.n; of_pattern.ncols()]);
+        count += pattern.n;
+    }
+    let scale = 1.0 / f64::max(count, 1.0);
+    scale_columns(&cross, &vec![scale; cross.ncols()])
+}
+
+/// Bounds the loadings and gives each view what is left of its unit covariance as noise.
+fn with_noise(problem: &Problem, loadings: Vec<Mat>) -> Result<Parameters> {
+    let mut parameters = Parameters { w: Vec::new(), psi: Vec::new(), mu: Vec::new() };
+    for (view, w) in loadings.into_iter().enumerate() {
+        let svd = Svd::new(&w, "the loadings at the start")?;
+        let bounded: Vec<f64> = svd.s.iter().map(|s| s.min(LARGEST_LOADING)).collect();
+        let w = times_transpose(&scale_columns(&svd.u, &bounded), &svd.v);
+        let psi = Mat::identity(problem.dims[view], problem.dims[view]) - times_transpose(&w, &w);
+        parameters.w.push(w);
+        parameters.psi.push(psi);
+        parameters.mu.push(vec![0.0; problem.dims[view]]);
+    }
+    Ok(parameters)
+}
+
+/// Turns the latent space so that `Σ W_iᵀ Psi_i⁻¹ W_i` is diagonal and decreasing, and the largest entry of each column
+/// of the loadings is positive: the same model always has the same numbers, and the first dimensions are the best.
+pub(super) fn fix_gauge(problem: &Problem, parameters: &mut Parameters) -> Result<()> {
+    let eigen = Eigen::new(&parameters.information(problem)?, "the information about the latent vectors")?;
+    let latent = eigen.values.len();
+    let rotation = Mat::from_fn(latent, latent, |i, j| eigen.vectors[(i, latent - 1 - j)]);
+    parameters.rotate(&rotation);
+    for j in 0..latent {
+        let entries = parameters.w.iter().flat_map(|w| w.col(j).iter().copied());
+        let largest = entries.fold(0.0_f64, |a, b| if b.abs() > a.abs() { b } else { a });
+        if largest < 0.0 {
+            parameters.w.iter_mut().for_each(|w| w.col_mut(j).iter_mut().for_each(|x| *x = -*x));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,175 @@
+//! Canonical correlation analysis as scikit-learn's `CCA` computes it: one component after another by a power iteration
+//! that stops early, deflating both views in between (Wegelin 2000). The paper compares with it because it does not give
+//! the exact canonical directions.
+//!
+//! All of it happens on covariances. After a component with weights `w`, scores `t = X w` and loadings `p`, the view is
+//! `X (I - w pᵀ)`, so its null space is spanned by the weights so far, and the pseudo-inverse that the iteration needs
+//! is the inverse of the first covariance followed by a projection off these weights.
+
+use super::ibfa::{few_tuples, latent_size, two_views};
+use super::{FitWarning, Method, Model, Options, Shrinkage, View};
+use crate::error::Result;
+use crate::linalg::{Cholesky, Mat, add_outer, block, dot, times_vector};
+use crate::moments::{Moments, spans};
+
+/// scikit-learn's defaults: when the weights move by less than this (squared), or after so many rounds, they are taken.
+const TOLERANCE: f64 = 1e-6;
+const ROUNDS: usize = 500;
+
+/// One view while components are taken out of it.
+struct Deflated {
+    /// Covariance of what is left of the view.
+    covariance: Mat,
+    /// `C⁻¹` of the whole view times the cross-covariance of the whole view with what is left of the other.
+    regression: Mat,
+    /// Weights so far, and an orthonormal basis of them.
+    weights: Vec<Vec<f64>>,
+    basis: Vec<Vec<f64>>,
+    loadings: Vec<Vec<f64>>,
+}
+
+impl Deflated {
+    fn new(covariance: Mat, factor: &Cholesky, cross: &Mat) -> Self {
+        let regression = factor.solve(cross);
+        Deflated { covariance, regression, weights: Vec::new(), basis: Vec::new(), loadings: Vec::new() }
+    }
+
+    /// Unit weights of this view that fit the scores of the other view's `weights` best.
+    fn fit_to(&self, weights_of_other: &[f64]) -> Vec<f64> {
+        let mut weights = times_vector(&self.regression, weights_of_other);
+        remove(&mut weights, &self.basis);
+        normalize(&mut weights);
+        weights
+    }
+
+    fn deflate(&mut self, weights: Vec<f64>) {
+        let image = times_vector(&self.covariance, &weights);
+        let variance = dot(&weights, &image).max(f64::MIN_POSITIVE);
+        let loadings: Vec<f64> = image.iter().map(|x| x / variance).collect();
+        add_outer(&mut self.covariance, -variance, &loadings, &loadings);
+        let mut direction = weights.clone();
+        remove(&mut direction, &self.basis);
+        normalize(&mut direction);
+        self.basis.push(direction);
+        self.weights.push(weights);
+        self.loadings.push(loadings);
+    }
+
+    /// The other view became `Y (I - w pᵀ)`.
+    fn other_deflated(&mut self, other: &Deflated) {
+        let (Some(weights), Some(loadings)) = (other.weights.last(), other.loadings.last()) else { return };
+        let image = times_vector(&self.regression, weights);
+        add_outer(&mut self.regression, -1.0, &image, loadings);
+    }
+
+    /// `(Wᵀ P)⁻ᵀ Wᵀ`: latent x dimension. `Pᵀ W` is upper triangular with ones on its diagonal.
+    fn rotations(&self) -> Mat {
+        let (k, d) = (self.weights.len(), self.weights[0].len());
+        let mut rows: Vec<Vec<f64>> = Vec::with_capacity(k);
+        for j in 0..k {
+            let mut row = self.weights[j].clone();
+            for (i, earlier) in rows.iter().enumerate() {
+                let factor = dot(&self.loadings[i], &self.weights[j]);
+                row.iter_mut().zip(earlier).for_each(|(x, earlier)| *x -= factor * earlier);
+            }
+            rows.push(row);
+        }
+        Mat::from_fn(k, d, |i, j| rows[i][j])
+    }
+}
+
+fn remove(vector: &mut [f64], basis: &[Vec<f64>]) {
+    for direction in basis {
+        let along = dot(vector, direction);
+        vector.iter_mut().zip(direction).for_each(|(x, direction)| *x -= along * direction);
+    }
+}
+
+fn normalize(vector: &mut [f64]) {
+    let length = dot(vector, vector).sqrt() + f64::EPSILON;
+    vector.iter_mut().for_each(|x| *x /= length);
+}
+
+pub(super) fn fit(moments: &Moments, options: &Options) -> Result<(Model, Vec<FitWarning>)> {
+    let (shapes, pairs, mut warnings) = two_views(moments)?;
+    let latent = latent_size(options.latent, shapes)?;
+    let at = spans(shapes, &[0, 1]);
+    // Each column is scaled to unit variance first, as scikit-learn does; constant ones are left alone.
+    let covariance = pairs.covariance();
+    let unbiased = pairs.n / (pairs.n - 1.0);
+    let deviation = |i: usize| match (covariance[(i, i)] * unbiased).sqrt() {
+        0.0 => 1.0,
+        deviation => deviation,
+    };
+    let deviations: Vec<f64> = (0..covariance.nrows()).map(deviation).collect();
+    let scaled =
+        Mat::from_fn(covariance.nrows(), covariance.ncols(), |i, j| covariance[(i, j)] / deviations[i] / deviations[j]);
+
+    let cross = block(&scaled, at[0], at[1]);
+    let crosses = [cross.clone(), cross.transpose().to_owned()];
+    let shrinkage = match options.shrinkage {
+        // scikit-learn does not shrink; only what was asked for explicitly differs from it.
+        Shrinkage::Auto => Shrinkage::None,
+        chosen => chosen,
+    };
+    let mut shrunk_by = Vec::new();
+    let mut sides = Vec::new();
+    for ((shape, &span), cross) in shapes.iter().zip(&at).zip(&crosses) {
+        let shrunk = shrinkage.apply(&block(&scaled, span, span), pairs.n, &shape.name)?;
+        warnings.extend(shrunk.warning(&shape.name));
+        shrunk_by.push(shrunk.by);
+        sides.push(Deflated::new(shrunk.covariance, &shrunk.factor, cross));
+    }
+    warnings.extend(few_tuples(pairs.n, shapes, &shrunk_by));
+    let [x, y] = &mut sides[..] else { unreachable!("two views") };
+    for _ in 0..latent {
+        let (x_weights, y_weights) = power_iteration(x, y);
+        x.deflate(x_weights);
+        y.deflate(y_weights);
+        x.other_deflated(y);
+        y.other_deflated(x);
+    }
+
+    let views = shapes.iter().zip(&at).zip(&sides).map(|((shape, &(start, len)), side)| {
+        let rotations = side.rotations();
+        View {
+            name: shape.name.clone(),
+            mu: pairs.mean[start..start + len].to_vec(),
+            projection: Mat::from_fn(latent, len, |i, j| rotations[(i, j)] / deviations[start + j]),
+            emission: None,
+        }
+    });
+    let model = Model {
+        method: Method::CcaNipals,
+        views: views.collect(),
+        tuples: pairs.n,
+        log_likelihood: None,
+        rho: Vec::new(),
+        shrinkage: shrunk_by,
+        trace: None,
+    };
+    Ok((model, warnings))
+}
+
+/// Weights of the next component, from the first column of the second view that is not used up.
+fn power_iteration(x: &Deflated, y: &Deflated) -> (Vec<f64>, Vec<f64>) {
+    let dim = y.covariance.nrows();
+    let first = (0..dim).find(|&i| y.covariance[(i, i)] > f64::EPSILON).unwrap_or(0);
+    let mut y_weights: Vec<f64> = (0..dim).map(|i| f64::from(u8::from(i == first))).collect();
+    let mut x_weights = x.fit_to(&y_weights);
+    for _ in 1..ROUNDS {
+        y_weights = y.fit_to(&x_weights);
+        let next = x.fit_to(&y_weights);
+        let moved: f64 = next.iter().zip(&x_weights).map(|(a, b)| (a - b).powi(2)).sum();
+        x_weights = next;
+        if moved < TOLERANCE {
+            break;
+        }
+    }
+    y_weights = y.fit_to(&x_weights);
+    let largest = x_weights.iter().fold(0.0_f64, |a, &b| if b.abs() > a.abs() { b } else { a });
+    if largest < 0.0 {
+        x_weights.iter_mut().chain(&mut y_weights).for_each(|weight| *weight = -*weight);
+    }
+    (x_weights, y_weights)
+}

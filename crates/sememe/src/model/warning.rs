@@ -1,0 +1,90 @@
+//! What a user should know about a fit.
+
+use std::fmt;
+
+/// Something about a fit that its user should know.
+#[derive(Debug, Clone, PartialEq)]
+pub enum FitWarning {
+    /// A covariance was singular and had to be shrunk.
+    Singular {
+        /// The view.
+        view: String,
+        /// By how much it was shrunk.
+        by: f64,
+    },
+    /// There are no more tuples than dimensions.
+    FewTuples {
+        /// How many tuples.
+        tuples: f64,
+        /// The largest dimension.
+        dim: usize,
+        /// The most that a covariance was shrunk by.
+        by: f64,
+    },
+    /// Some columns of a view are constant over the pairs.
+    ConstantColumns {
+        /// The view.
+        view: String,
+        /// How many.
+        count: usize,
+        /// By how much the covariance was shrunk.
+        by: f64,
+    },
+    /// Canonical correlations at 1 were capped: some direction is the same in both views without any noise.
+    CappedCorrelations {
+        /// How many.
+        count: usize,
+    },
+    /// A view has directions without noise of its own (a Heywood case).
+    Heywood {
+        /// The view.
+        view: String,
+        /// How many directions.
+        count: usize,
+    },
+    /// The iteration was stopped before it converged.
+    NotConverged {
+        /// After so many evaluations.
+        evaluations: usize,
+    },
+    /// Tuples that have only one of the views teach this method nothing and were left out.
+    UnusedTuples {
+        /// How many.
+        count: f64,
+    },
+}
+
+impl fmt::Display for FitWarning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            FitWarning::Singular { view, by } => {
+                write!(
+                    f,
+                    "the covariance of view {view:?} is singular (constant columns, or too few different pairs); \
+                     shrunk by {by}"
+                )
+            }
+            FitWarning::FewTuples { tuples, dim, by } => {
+                write!(f, "only {tuples} pairs for {dim} dimensions; covariances were shrunk by up to {by:.3}")
+            }
+            FitWarning::ConstantColumns { view, count, by } => {
+                write!(f, "{count} columns of view {view:?} are constant; its covariance was shrunk by {by:.3}")
+            }
+            FitWarning::CappedCorrelations { count } => {
+                write!(
+                    f,
+                    "{count} canonical correlations of 1 were capped; too few pairs, or the same column in both views"
+                )
+            }
+            FitWarning::Heywood { view, count } => write!(
+                f,
+                "view {view:?} has {count} directions with hardly any noise of their own (Heywood cases); \
+                 a smaller latent size or more shrinkage avoids them"
+            ),
+            FitWarning::NotConverged { evaluations } => {
+                write!(f, "stopped after {evaluations} evaluations, before the likelihood had settled")
+            }
+            FitWarning::UnusedTuples { count } => write!(f, "{count} entries with a single view were left out"),
+        }
+    }
+}
