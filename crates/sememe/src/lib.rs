@@ -30,6 +30,7 @@
 //! ```
 
 pub mod align;
+pub mod density;
 pub mod error;
 pub mod evaluate;
 pub mod files;

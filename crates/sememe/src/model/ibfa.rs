@@ -59,7 +59,7 @@ pub fn fit(moments: &Moments, options: &Options) -> Result<(Model, Vec<FitWarnin
     for (i, view) in model.views.iter_mut().enumerate() {
         view.emission = Some(canonical.emission(i));
     }
-    model.log_likelihood = Some(model.pattern_log_likelihood(&[0, 1], &canonical.pairs)?);
+    model.log_likelihood = Some(model.density(&[0, 1])?.log_of_moments(&canonical.pairs));
     Ok((model, canonical.warnings))
 }
 

@@ -1,5 +1,6 @@
 //! The library's integration tests, in one binary.
 
+mod densities;
 mod formats;
 mod golden;
 mod hostile;

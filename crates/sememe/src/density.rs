@@ -1,0 +1,248 @@
+//! What a generative model says of the vectors of some of its views: `x_O ~ N(mu_O, W_O W_Oᵀ + Psi_O)`.
+//!
+//! The stacked covariance is never formed: with `Q = Psi⁻¹ W` and `A = I + Wᵀ Q`, `log |Sigma| = Σ log |Psi_i| + log |A|` and
+//! `Sigma⁻¹ = Psi⁻¹ - Q A⁻¹ Qᵀ`.
+
+use crate::error::{Error, Result};
+use crate::linalg::{Cholesky, Mat, add_outer, block, dot, inner, symmetric, times, times_transpose, times_vector};
+use crate::model::{Emission, Model};
+use crate::moments::{Moments, PatternMoments, Shape, spans};
+use crate::random::Random;
+use crate::vectors::Matrix;
+
+/// The joint density of some views, factored once and asked often.
+pub struct Density<'a> {
+    model: &'a Model,
+    views: Vec<usize>,
+    emissions: Vec<&'a Emission>,
+    noise: Vec<Cholesky>,
+    /// `Psi⁻¹ W` of each view.
+    q: Vec<Mat>,
+    /// `A`, the precision of `z` when the views are known.
+    precision: Cholesky,
+}
+
+/// How one view follows from another: `y | x ~ N(offset + map x, covariance)`.
+#[derive(Debug, Clone)]
+pub struct Conditional {
+    /// dimension of `y` x dimension of `x`.
+    pub map: Mat,
+    /// What is added to the mapped vector.
+    pub offset: Vec<f64>,
+    /// What `x` leaves open.
+    pub covariance: Mat,
+}
+
+/// The parts of `log p(x, y)` in the paper's equation (3).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Reconstruction {
+    /// `-½ |y~ - W_y E[z|x]|²` in the metric of what `x` leaves open of `y`.
+    pub of_other: f64,
+    /// `-½ |x~ - W_x E[z|x]|²` in the metric `Psi_x Sigma_x⁻¹ Psi_x`.
+    pub of_own: f64,
+    /// The constant that does not depend on the vectors.
+    pub constant: f64,
+}
+
+impl Reconstruction {
+    /// `log p(x, y)`.
+    pub fn sum(&self) -> f64 {
+        self.of_other + self.of_own + self.constant
+    }
+}
+
+impl Model {
+    /// The joint density of the given views. Methods without a model of noise have none.
+    ///
+    /// ```
+    /// # use sememe::{lexicon::Tuples, model::{self, ibfa}, moments::Moments, vectors::{Embeddings, Matrix}};
+    /// # let words = || ["a", "b", "c", "d"].into_iter().collect();
+    /// # let x = Embeddings::new(words(), Matrix::new(vec![1.0, 2.0, 3.0, 5.0], 1));
+    /// # let y = Embeddings::new(words(), Matrix::new(vec![2.0, 3.0, 7.0, 9.0], 1));
+    /// # let mut tuples = Tuples::new(2);
+    /// # (0..4).for_each(|i| assert!(tuples.add(&[Some(i), Some(i)])));
+    /// # let moments = Moments::of(&[("x", &x), ("y", &y)], &tuples);
+    /// # let (model, _) = ibfa::fit(&moments, &Default::default())?;
+    /// let both = model.density(&[0, 1])?;
+    /// assert!(both.log(&[&[2.0], &[3.0]])? > both.log(&[&[2.0], &[9.0]])?);
+    /// # Ok::<(), sememe::Error>(())
+    /// ```
+    pub fn density(&self, views: &[usize]) -> Result<Density<'_>> {
+        let mut density = Density {
+            model: self,
+            views: views.to_vec(),
+            emissions: Vec::new(),
+            noise: Vec::new(),
+            q: Vec::new(),
+            precision: Cholesky::new(&Mat::identity(self.latent(), self.latent()), "the identity")?,
+        };
+        let mut precision = Mat::identity(self.latent(), self.latent());
+        for &view in views {
+            let emission = self.emission(view)?;
+            let noise = Cholesky::new(&emission.psi, &format!("the noise of view {:?}", self.views[view].name))?;
+            let q = noise.solve(&emission.w);
+            precision += emission.w.transpose() * &q;
+            density.emissions.push(emission);
+            density.noise.push(noise);
+            density.q.push(q);
+        }
+        density.precision = Cholesky::new(&symmetric(&precision), "the posterior precision")?;
+        Ok(density)
+    }
+
+    /// The covariance of `z` when the vectors of the given views are known; it does not depend on the vectors.
+    pub fn posterior_covariance(&self, views: &[usize]) -> Result<Mat> {
+        Ok(self.density(views)?.precision.inverse())
+    }
+
+    /// Pointwise mutual information `log p(x, y) / (p(x) p(y))` of a vector of one view and one of another.
+    pub fn pmi(&self, (a, x): (usize, &[f32]), (b, y): (usize, &[f32])) -> Result<f64> {
+        let joint = self.density(&[a, b])?.log(&[x, y])?;
+        Ok(joint - self.density(&[a])?.log(&[x])? - self.density(&[b])?.log(&[y])?)
+    }
+
+    /// How the vectors of view `to` follow from those of view `from`.
+    pub fn conditional(&self, from: usize, to: usize) -> Result<Conditional> {
+        let (source, emission) = (&self.views[from], self.emission(to)?);
+        let known = self.density(&[from])?;
+        // E[z|x] = A⁻¹ Qᵀ (x - mu); the projection of the view may be weighted otherwise.
+        let map = times(&emission.w, &known.precision.solve(&known.q[0].transpose().to_owned()));
+        let shift = times_vector(&map, &source.mu);
+        let offset = self.views[to].mu.iter().zip(shift).map(|(mu, shift)| mu - shift).collect();
+        let spread = times_transpose(&times(&emission.w, &known.precision.inverse()), &emission.w);
+        Ok(Conditional { map, offset, covariance: symmetric(&(spread + &emission.psi)) })
+    }
+
+    /// The parts of `log p(x, y)`: how well `E[z|x]` gives back `y` and `x` itself.
+    pub fn reconstruction(&self, (a, x): (usize, &[f32]), (b, y): (usize, &[f32])) -> Result<Reconstruction> {
+        self.views[b].check_dimension(y.len())?;
+        let conditional = self.conditional(a, b)?;
+        let of_x = self.density(&[a])?;
+        let x_offset = of_x.offsets(&[x])?.swap_remove(0);
+        let open = Cholesky::new(&conditional.covariance, "what one view leaves open of another")?;
+        let expected = times_vector(&conditional.map, &x.iter().map(|&x| f64::from(x)).collect::<Vec<_>>());
+        let missed: Vec<f64> = (y.iter().zip(&conditional.offset).zip(&expected))
+            .map(|((&y, offset), expected)| f64::from(y) - offset - expected)
+            .collect();
+        let two_pi = |dim: usize| dim as f64 * (2.0 * std::f64::consts::PI).ln();
+        Ok(Reconstruction {
+            of_other: -0.5 * squared_length(&open, &missed),
+            of_own: -0.5 * of_x.squared_distance(&[x_offset]),
+            constant: -0.5 * (two_pi(x.len()) + of_x.log_det() + two_pi(y.len()) + open.log_det()),
+        })
+    }
+
+    /// Draws `n` tuples: `z` first, then every view's vector with its noise. The same seed gives the same numbers.
+    pub fn sample(&self, n: usize, seed: u64) -> Result<Vec<Matrix>> {
+        let views: Vec<usize> = (0..self.views.len()).collect();
+        let density = self.density(&views)?;
+        let mut random = Random::new(seed);
+        let mut draw = |len: usize| -> Vec<f64> { (0..len).map(|_| random.normal()).collect() };
+        let mut drawn: Vec<Vec<f32>> = vec![Vec::new(); views.len()];
+        for _ in 0..n {
+            let z = draw(self.latent());
+            for (view, rows) in drawn.iter_mut().enumerate() {
+                let signal = times_vector(&density.emissions[view].w, &z);
+                let noise = times_vector(density.noise[view].l(), &draw(signal.len()));
+                let mu = &self.views[view].mu;
+                rows.extend(mu.iter().zip(signal).zip(noise).map(|((mu, signal), noise)| (mu + signal + noise) as f32));
+            }
+        }
+        Ok(drawn.into_iter().zip(&self.views).map(|(rows, view)| Matrix::new(rows, view.dim())).collect())
+    }
+
+    /// Log-likelihood, in nats, of all tuples that the moments sum up: also of tuples that the model never saw.
+    pub fn log_likelihood_of(&self, moments: &Moments) -> Result<f64> {
+        let ours = self.shapes();
+        if moments.views() != ours {
+            let expected = format!("the views must be {ours:?}");
+            return Err(Error::argument("moments", format!("{:?}", moments.views()), expected));
+        }
+        moments.patterns().iter().map(|(pattern, moments)| Ok(self.density(pattern)?.log_of_moments(moments))).sum()
+    }
+
+    fn shapes(&self) -> Vec<Shape> {
+        self.views.iter().map(|view| Shape { name: view.name.clone(), dim: view.dim() }).collect()
+    }
+}
+
+impl Density<'_> {
+    /// `log p` of one vector per view.
+    pub fn log(&self, vectors: &[&[f32]]) -> Result<f64> {
+        let offsets = self.offsets(vectors)?;
+        Ok(-0.5 * (self.constant() + self.log_det() + self.squared_distance(&offsets)))
+    }
+
+    /// `E[z|x_O]`: what all the vectors together say of the hidden one.
+    pub fn posterior_mean(&self, vectors: &[&[f32]]) -> Result<Vec<f64>> {
+        let evidence = self.evidence(&self.offsets(vectors)?);
+        let mean = self.precision.solve(&Mat::from_fn(evidence.len(), 1, |i, _| evidence[i]));
+        Ok((0..evidence.len()).map(|i| mean[(i, 0)]).collect())
+    }
+
+    /// Log-likelihood of tuples that have just these views.
+    pub(crate) fn log_of_moments(&self, moments: &PatternMoments) -> f64 {
+        let at = spans(&self.model.shapes(), &self.views);
+        let mu = self.views.iter().flat_map(|&view| &self.model.views[view].mu);
+        let offset: Vec<f64> = moments.mean.iter().zip(mu).map(|(mean, mu)| mean - mu).collect();
+        let mut second = moments.covariance();
+        add_outer(&mut second, 1.0, &offset, &offset);
+
+        let latent = self.model.latent();
+        let mut q = Mat::zeros(offset.len(), latent);
+        let mut trace = 0.0;
+        for ((noise, rows), &span) in self.noise.iter().zip(&self.q).zip(&at) {
+            trace += inner(&noise.inverse(), &block(&second, span, span));
+            q.submatrix_mut(span.0, 0, span.1, latent).copy_from(rows);
+        }
+        let explained = q.transpose() * times(&second, &q);
+        trace -= inner(&self.precision.inverse(), &explained);
+        -0.5 * moments.n * (self.constant() + self.log_det() + trace)
+    }
+
+    fn constant(&self) -> f64 {
+        let dim: usize = self.emissions.iter().map(|emission| emission.w.nrows()).sum();
+        dim as f64 * (2.0 * std::f64::consts::PI).ln()
+    }
+
+    fn log_det(&self) -> f64 {
+        self.noise.iter().map(Cholesky::log_det).sum::<f64>() + self.precision.log_det()
+    }
+
+    /// `x - mu` of every view, of which the vectors must have the dimensions.
+    fn offsets(&self, vectors: &[&[f32]]) -> Result<Vec<Vec<f64>>> {
+        if vectors.len() != self.views.len() {
+            let expected = format!("one for each of the {} views is needed", self.views.len());
+            return Err(Error::argument("number of vectors", vectors.len(), expected));
+        }
+        let offset = |(&view, vector): (&usize, &&[f32])| {
+            let view = &self.model.views[view];
+            view.check_dimension(vector.len())?;
+            Ok(vector.iter().zip(&view.mu).map(|(&x, mu)| f64::from(x) - mu).collect())
+        };
+        self.views.iter().zip(vectors).map(offset).collect()
+    }
+
+    /// `Σ Wᵀ Psi⁻¹ (x - mu)`.
+    fn evidence(&self, offsets: &[Vec<f64>]) -> Vec<f64> {
+        let mut evidence = vec![0.0; self.model.latent()];
+        for (q, offset) in self.q.iter().zip(offsets) {
+            let of_view = times_vector(&q.transpose().to_owned(), offset);
+            evidence.iter_mut().zip(of_view).for_each(|(sum, part)| *sum += part);
+        }
+        evidence
+    }
+
+    /// `(x - mu)ᵀ Sigma⁻¹ (x - mu)`.
+    fn squared_distance(&self, offsets: &[Vec<f64>]) -> f64 {
+        let own: f64 = self.noise.iter().zip(offsets).map(|(noise, offset)| squared_length(noise, offset)).sum();
+        own - squared_length(&self.precision, &self.evidence(offsets))
+    }
+}
+
+/// `vᵀ A⁻¹ v`.
+fn squared_length(a: &Cholesky, v: &[f64]) -> f64 {
+    let whitened = a.solve_lower(&Mat::from_fn(v.len(), 1, |i, _| v[i]));
+    let whitened: Vec<f64> = (0..v.len()).map(|i| whitened[(i, 0)]).collect();
+    dot(&whitened, &whitened)
+}
