@@ -39,6 +39,7 @@ pub mod lexicon;
 pub mod linalg;
 pub mod model;
 pub mod moments;
+mod names;
 pub mod normalize;
 pub mod progress;
 mod random;

@@ -7,6 +7,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
+use crate::names;
 use crate::vectors::{Embeddings, Matrix, ROWS_AT_A_TIME};
 
 /// One step of preparation.
@@ -29,7 +30,7 @@ impl Step {
 
 impl fmt::Display for Step {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(Step::ALL.iter().find(|(_, step)| step == self).map_or("", |(name, _)| name))
+        f.write_str(names::of(self, &Step::ALL))
     }
 }
 
@@ -37,10 +38,7 @@ impl FromStr for Step {
     type Err = Error;
 
     fn from_str(name: &str) -> Result<Self> {
-        Step::ALL.iter().find(|(known, _)| *known == name).map(|(_, step)| *step).ok_or_else(|| {
-            let names: Vec<&str> = Step::ALL.iter().map(|(name, _)| *name).collect();
-            Error::argument("normalize", name, format!("each step must be one of {}", names.join(", ")))
-        })
+        names::find("normalize step", name, &Step::ALL)
     }
 }
 

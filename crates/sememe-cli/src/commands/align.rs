@@ -12,7 +12,7 @@ use sememe::vectors::{Embeddings, Vocabulary};
 use serde_json::{Value, json};
 
 use super::{describe_read, read_vectors};
-use crate::arguments::{Align, BadUsage, Global};
+use crate::arguments::{Align, BadUsage, Global, Which};
 use crate::output::{self, count};
 use crate::progress::{Interruption, Iterations, Stopwatch};
 
@@ -201,6 +201,15 @@ fn gather_tuples(
         report["duplicates"] = json!(lexicon.duplicates());
         report["unknown_words"] = json!(unknown);
         reports.push(report);
+    }
+    if arguments.tuples == Which::Complete {
+        tuples = tuples.complete();
+        output::note(global, format_args!("complete tuples: {}", count(tuples.len())));
+        if tuples.is_empty() {
+            return Err(
+                BadUsage("the dictionaries make no tuple that has all views; use --tuples holes".to_owned()).into()
+            );
+        }
     }
     Ok((tuples, reports))
 }

@@ -168,3 +168,52 @@ fn inspect_describes_a_space() {
     let for_people = text(&sememe(folder.path(), &["inspect", "space"]).stdout);
     assert!(for_people.contains("latent dimensions  50"), "{for_people}");
 }
+
+/// Writes the pairs of two columns of the training concepts.
+fn write_pairs(folder: &Path, name: &str, from: usize, to: usize) {
+    let text = std::fs::read_to_string(bundled("concepts.train.tsv")).unwrap();
+    let rows = text.lines().skip(1).map(|line| line.split('\t').collect::<Vec<_>>());
+    let pairs = rows.filter(|row| !row[from].is_empty() && !row[to].is_empty());
+    let lines: String = pairs.map(|row| format!("{}\t{}\n", row[from], row[to])).collect();
+    std::fs::write(folder.join(name), lines).unwrap();
+}
+
+#[test]
+fn three_views_from_two_dictionaries_translate_between_the_two_that_share_none() {
+    let folder = tempfile::tempdir().unwrap();
+    write_pairs(folder.path(), "en-fr.tsv", 0, 1);
+    write_pairs(folder.path(), "en-fi.tsv", 0, 3);
+    let view = |name: &str| format!("{name}={}", bundled(&format!("{name}.npy.zst")).display());
+    let (en, fr, fi) = (view("en"), view("fr"), view("fi"));
+    let align = ["align", &en, &fr, &fi, "--lexicon", "en-fr=en-fr.tsv", "--lexicon", "en-fi=en-fi.tsv"];
+    let fitting = ["--latent", "60", "--iterations", "6"];
+    let holes = json(folder.path(), &[&align[..], &fitting, &["-o", "holes"]].concat());
+    let complete = json(folder.path(), &[&align[..], &fitting, &["--tuples", "complete", "-o", "complete"]].concat());
+    assert_eq!(holes["method"], "mbfa");
+    assert!(complete["pairs"].as_f64() < holes["pairs"].as_f64());
+    assert!(complete["certificate"].is_f64() && holes["certificate"].is_null());
+
+    std::fs::write(folder.path().join("gold.txt"), "chien koira\ncuisine keittiö\nthé tee\nvent tuuli\nsucre sokeri\n")
+        .unwrap();
+    for space in ["holes", "complete"] {
+        let evaluate = ["evaluate", "translation", space, "--from", "fr", "--to", "fi", "--gold", "gold.txt"];
+        let precision = json(folder.path(), &evaluate)["precision"]["10"].as_f64().unwrap();
+        assert!(precision >= 60.0, "{space}: {precision}");
+    }
+}
+
+#[test]
+fn every_method_makes_a_space_that_translates() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("gold.txt"), "koira собака\nkeittiö кухня\ntuuli ветер\ntee чай\n").unwrap();
+    for method in ["ibfa", "cca", "svd", "least-squares", "mbfa"] {
+        let fitted = align(folder.path(), method, &["--method", method, "--iterations", "4"]);
+        assert_eq!(fitted["method"], method);
+        assert_eq!(fitted["log_likelihood"].is_number(), ["ibfa", "mbfa"].contains(&method));
+        let evaluate = ["evaluate", "translation", method, "--from", "fi", "--to", "ru", "--gold", "gold.txt"];
+        let precision = json(folder.path(), &evaluate)["precision"]["10"].as_f64().unwrap();
+        assert!(precision >= 50.0, "{method}: {precision}");
+        let described = text(&sememe(folder.path(), &["inspect", method]).stdout);
+        assert!(described.contains(method), "{described}");
+    }
+}

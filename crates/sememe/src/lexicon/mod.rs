@@ -1,5 +1,6 @@
 //! Which words mean the same: tuples of words over any number of views, with holes; pairs are the case of two views.
 
+mod complete;
 mod entry;
 mod parse;
 mod pseudo;

@@ -19,6 +19,7 @@ pub use self::warning::FitWarning;
 use crate::error::{Error, Result};
 use crate::linalg::Mat;
 use crate::moments::Moments;
+use crate::names;
 
 /// How a model is fitted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -51,7 +52,7 @@ impl Method {
 
     /// Its name.
     pub fn name(self) -> &'static str {
-        Method::ALL.iter().find(|(_, method)| *method == self).map_or("", |(name, _)| name)
+        names::of(&self, &Method::ALL)
     }
 }
 
@@ -65,10 +66,7 @@ impl FromStr for Method {
     type Err = Error;
 
     fn from_str(name: &str) -> Result<Self> {
-        Method::ALL.iter().find(|(known, _)| *known == name).map(|(_, method)| *method).ok_or_else(|| {
-            let names: Vec<&str> = Method::ALL.iter().map(|(name, _)| *name).collect();
-            Error::argument("method", name, format!("it must be one of {}", names.join(", ")))
-        })
+        names::find("method", name, &Method::ALL)
     }
 }
 

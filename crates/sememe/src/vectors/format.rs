@@ -9,6 +9,7 @@ use serde::Serialize;
 use super::{fasttext, npy, text};
 use crate::error::{Error, Place, Result};
 use crate::files::Input;
+use crate::names;
 
 /// The file formats of word vectors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -87,8 +88,7 @@ impl Format {
 
 impl fmt::Display for Format {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = Format::ALL.iter().find(|(_, format)| format == self).map_or("", |(name, _)| name);
-        f.write_str(name)
+        f.write_str(names::of(self, &Format::ALL))
     }
 }
 
@@ -96,11 +96,7 @@ impl FromStr for Format {
     type Err = Error;
 
     fn from_str(name: &str) -> Result<Self> {
-        let known = Format::ALL.iter().find(|(known, _)| *known == name);
-        known.map(|(_, format)| *format).ok_or_else(|| {
-            let names: Vec<&str> = Format::ALL.iter().map(|(name, _)| *name).collect();
-            Error::argument("format", name, format!("it must be one of {}", names.join(", ")))
-        })
+        names::find("format", name, &Format::ALL)
     }
 }
 

@@ -1,17 +1,18 @@
 //! What can be typed. Parsed here, given meaning in `commands`.
 
+mod fitting;
+
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::str::FromStr;
-use std::sync::Arc;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use sememe::lexicon::Shared;
-use sememe::model::mbfa::{self, Observer, Solver, Start};
-use sememe::model::{self, Method, Shrinkage};
 use sememe::normalize::Step;
 use sememe::retrieve::Criterion;
 use sememe::vectors::{Format, ReadOptions};
+
+pub use self::fitting::Fitting;
 
 /// A request that makes no sense, in words for the person who made it.
 #[derive(Debug)]
@@ -110,6 +111,9 @@ pub struct Align {
     /// Take strings that the views share as a dictionary
     #[arg(long, value_name = "WHICH", num_args = 0..=1, require_equals = true, default_missing_value = "strings")]
     pub identical: Option<Identical>,
+    /// Use tuples as the dictionaries give them, or only complete ones, of which every two words are a pair
+    #[arg(long, value_enum, default_value = "holes", value_name = "WHICH")]
+    pub tuples: Which,
     /// Folder to write the space to
     #[arg(long, short, value_name = "SPACE")]
     pub output: PathBuf,
@@ -234,86 +238,12 @@ pub struct Inspect {
     pub reading: Reading,
 }
 
-/// How to fit a model.
-#[derive(Args)]
-#[command(next_help_heading = "Fitting")]
-pub struct Fitting {
-    /// ibfa, mbfa, cca, cca-nipals, svd or least-squares [default: ibfa for two views, mbfa for more]
-    #[arg(long, value_name = "METHOD")]
-    pub method: Option<Method>,
-    /// Length of the hidden vector [default: the smallest dimension of a view]
-    #[arg(long, value_name = "K")]
-    pub latent: Option<usize>,
-    /// Shrink covariances: auto, none, or a number from 0 to 0.99
-    #[arg(long, default_value = "auto", value_name = "HOW")]
-    pub shrinkage: Shrinkage,
-    /// ibfa: weight latent coordinates by this power of their correlation [default: 0.5, the posterior mean]
-    #[arg(long, value_name = "POWER")]
-    pub exponent: Option<f64>,
-    /// ibfa, cca: undo the whitening after the rotation
-    #[arg(long)]
-    pub dewhiten: bool,
-    /// least-squares: ridge penalty, as a fraction of the mean variance
-    #[arg(long, default_value_t = 0.0, value_name = "FRACTION")]
-    pub ridge: f64,
-    /// svd, least-squares: view that the others are mapped to [default: the second of two, the first of more]
-    #[arg(long, value_name = "VIEW")]
-    pub pivot: Option<String>,
-    /// mbfa: where to begin; random uses --seed
-    #[arg(long, value_enum, default_value = "informed", value_name = "WHERE")]
-    pub init: Init,
-    /// mbfa: how to iterate
-    #[arg(long, value_enum, default_value = "accelerated", value_name = "HOW")]
-    pub solver: SolverName,
-    /// mbfa: compute at most so many likelihoods
-    #[arg(long, default_value_t = 1000, value_name = "N")]
-    pub iterations: usize,
-    /// mbfa: stop when the likelihood rises by less than this fraction three times in a row
-    #[arg(long, default_value_t = 1e-8, value_name = "FRACTION")]
-    pub tolerance: f64,
-}
-
-impl Fitting {
-    pub fn options(&self, seed: u64, observer: Arc<dyn Observer>) -> model::Options {
-        model::Options {
-            method: self.method,
-            latent: self.latent,
-            shrinkage: self.shrinkage,
-            exponent: self.exponent,
-            dewhiten: self.dewhiten,
-            ridge: self.ridge,
-            pivot: self.pivot.clone(),
-            mbfa: mbfa::Options {
-                start: match self.init {
-                    Init::Informed => Start::Informed,
-                    Init::Random => Start::Random(seed),
-                },
-                solver: match self.solver {
-                    SolverName::Accelerated => Solver::Accelerated,
-                    SolverName::Em => Solver::Em,
-                },
-                evaluations: self.iterations,
-                tolerance: self.tolerance,
-                observer,
-            },
-        }
-    }
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-pub enum Init {
-    /// Browne's start for complete tuples, a chain of cross-covariances for holes
-    Informed,
-    /// Random loadings
-    Random,
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-pub enum SolverName {
-    /// EM accelerated by Anderson's method
-    Accelerated,
-    /// Plain EM
-    Em,
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Which {
+    /// As they are: a tuple may lack views
+    Holes,
+    /// Only those that have all views, joined from all dictionaries
+    Complete,
 }
 
 /// How to read vectors.

@@ -1,0 +1,16 @@
+//! Choices that are made by name.
+
+use crate::error::{Error, Result};
+
+/// The choice of that name; the error lists all names.
+pub(crate) fn find<T: Copy>(what: &'static str, name: &str, all: &[(&'static str, T)]) -> Result<T> {
+    all.iter().find(|(known, _)| *known == name).map(|(_, choice)| *choice).ok_or_else(|| {
+        let names: Vec<&str> = all.iter().map(|(name, _)| *name).collect();
+        Error::argument(what, name, format!("it must be one of {}", names.join(", ")))
+    })
+}
+
+/// The name of a choice.
+pub(crate) fn of<T: PartialEq>(choice: &T, all: &[(&'static str, T)]) -> &'static str {
+    all.iter().find(|(_, known)| known == choice).map_or("", |(name, _)| name)
+}
