@@ -117,8 +117,6 @@ pub struct Align {
     /// Folder to write the space to
     #[arg(long, short, value_name = "SPACE")]
     pub output: PathBuf,
-    #[command(flatten)]
-    pub fitting: Fitting,
     /// Prepare vectors by these steps, in order: unit, center, standardize; or none
     #[arg(long, default_value = "unit", value_name = "STEPS")]
     pub normalize: Steps,
@@ -130,6 +128,8 @@ pub struct Align {
     pub words: Vec<Named>,
     #[command(flatten)]
     pub reading: Reading,
+    #[command(flatten)]
+    pub fitting: Fitting,
 }
 
 #[derive(Args)]

@@ -78,7 +78,7 @@ fn describe(aligned: &Aligned) -> Value {
     json!({
         "method": model.method,
         "latent": model.latent(),
-        "pairs": model.tuples,
+        "tuples": output::number(model.tuples),
         "log_likelihood": model.log_likelihood,
         "log_likelihood_per_tuple": model.log_likelihood.map(|total| total / model.tuples),
         "evaluations": model.trace.as_ref().map(|trace| trace.evaluations),

@@ -77,7 +77,7 @@ fn space(path: &Path, global: &Global) -> anyhow::Result<()> {
         "latent": model.latent(),
         "casing": alignment.casing,
         "normalize": steps,
-        "pairs": model.tuples,
+        "tuples": output::number(model.tuples),
         "log_likelihood": model.log_likelihood,
         "canonical_correlations": model.rho,
         "views": views,

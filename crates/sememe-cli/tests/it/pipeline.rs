@@ -54,7 +54,7 @@ fn align_evaluate_translate_and_project_work_together() {
     let folder = tempfile::tempdir().unwrap();
     let fitted = align(folder.path(), "space", &["--lower"]);
     assert_eq!(fitted["views"][0]["words"], 5000);
-    assert!(fitted["pairs"].as_f64().unwrap() > 1200.0);
+    assert!(fitted["tuples"].as_f64().unwrap() > 1200.0);
 
     let gold = "koira собака\nkissa кошка\ntalo дом\nolematon ничто-такое\n";
     std::fs::write(folder.path().join("gold.txt"), gold).unwrap();
@@ -190,7 +190,7 @@ fn three_views_from_two_dictionaries_translate_between_the_two_that_share_none()
     let holes = json(folder.path(), &[&align[..], &fitting, &["-o", "holes"]].concat());
     let complete = json(folder.path(), &[&align[..], &fitting, &["--tuples", "complete", "-o", "complete"]].concat());
     assert_eq!(holes["method"], "mbfa");
-    assert!(complete["pairs"].as_f64() < holes["pairs"].as_f64());
+    assert!(complete["tuples"].as_f64() < holes["tuples"].as_f64());
     assert!(complete["certificate"].is_f64() && holes["certificate"].is_null());
 
     std::fs::write(folder.path().join("gold.txt"), "chien koira\ncuisine keittiö\nthé tee\nvent tuuli\nsucre sokeri\n")
