@@ -126,6 +126,24 @@ fn pairs_with_one_view_in_common_align_the_other_two() {
 }
 
 #[test]
+fn mbfa_gives_the_same_bits_on_any_number_of_threads() {
+    // Wide enough for matrix products to be split among threads.
+    let views = many_views(300, &[70, 80, 70], 4);
+    let moments = moments_of(&views, |row, view| row % 3 != view || row % 2 == 0);
+    let options = Options { mbfa: mbfa::Options { evaluations: 8, ..Default::default() }, ..Options::default() };
+    let models = [1, 2, 5].map(|threads| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| fit(&moments, &options))
+    });
+    for other in &models[1..] {
+        assert_eq!(other.trace, models[0].trace);
+        for (view, same) in models[0].views.iter().zip(&other.views) {
+            assert_eq!((&view.projection, &view.emission), (&same.projection, &same.emission));
+        }
+    }
+}
+
+#[test]
 fn random_starts_lead_to_the_same_likelihood() {
     let views = many_views(400, &[4, 4, 4], 17);
     let moments = moments_of(&views, |_, _| true);
