@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 use sememe::model::mbfa::{self, Observer, Solver, Start};
-use sememe::model::{self, Method, Shrinkage};
+use sememe::model::{self, LatentSize, Method, Shrinkage};
 
 /// How to fit a model.
 #[derive(Args)]
@@ -13,9 +13,9 @@ pub struct Fitting {
     /// ibfa, mbfa, cca, cca-nipals, svd or least-squares [default: ibfa for two views, mbfa for more]
     #[arg(long, value_name = "METHOD")]
     pub method: Option<Method>,
-    /// Length of the hidden vector [default: the smallest dimension of a view]
+    /// Length of the hidden vector, or auto to choose it by the data [default: the smallest dimension of a view]
     #[arg(long, value_name = "K")]
-    pub latent: Option<usize>,
+    pub latent: Option<LatentSize>,
     /// Shrink covariances: auto, none, or a number from 0 to 0.99
     #[arg(long, default_value = "auto", value_name = "HOW")]
     pub shrinkage: Shrinkage,
@@ -49,7 +49,7 @@ impl Fitting {
     pub fn options(&self, seed: u64, observer: Arc<dyn Observer>) -> model::Options {
         model::Options {
             method: self.method,
-            latent: self.latent,
+            latent: self.latent.unwrap_or_default(),
             shrinkage: self.shrinkage,
             exponent: self.exponent,
             dewhiten: self.dewhiten,

@@ -1,7 +1,7 @@
 //! Direct methods: every view is mapped linearly into the space of one of them, the pivot, without a model of noise.
 
 use super::ibfa::{few_tuples, two_views};
-use super::{FitWarning, Method, Model, Options, Shrinkage, View};
+use super::{FitWarning, LatentSize, Method, Model, Options, Shrinkage, View};
 use crate::error::{Error, Result};
 use crate::linalg::{Mat, Svd, block, trace};
 use crate::moments::Moments;
@@ -45,9 +45,9 @@ fn map_to_pivot(
     method: Method,
     fit: impl Fn(&Mat, Span, Span, (&str, f64)) -> Result<(Mat, f64, Option<FitWarning>)>,
 ) -> Result<(Model, Vec<FitWarning>)> {
-    if let Some(latent) = options.latent {
+    if options.latent != LatentSize::Largest {
         let expected = format!("{method} maps to the pivot as it is and has no latent size");
-        return Err(Error::argument("latent", latent, expected));
+        return Err(Error::argument("latent", options.latent, expected));
     }
     let shapes = moments.views();
     let pivot = pivot(moments, options)?;

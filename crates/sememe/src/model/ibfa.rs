@@ -11,7 +11,7 @@
 //! result by `V_iᵀ S_ii^½ V_i` with symmetric roots (Artetxe et al. 2018).
 
 use super::shrinkage::Shrunk;
-use super::{Emission, FitWarning, Method, Model, Options, View};
+use super::{Emission, FitWarning, LatentSize, Method, Model, Options, View};
 use crate::error::{Error, Result};
 use crate::linalg::{Eigen, Mat, Svd, block, scale_columns};
 use crate::moments::{Moments, PatternMoments, Shape, spans};
@@ -76,7 +76,7 @@ impl<'a> Canonical<'a> {
     fn new(moments: &'a Moments, options: &Options) -> Result<Self> {
         let (shapes, pairs, mut warnings) = two_views(moments)?;
         let [x, y] = shapes else { unreachable!("two_views has checked") };
-        let latent = latent_size(options.latent, shapes)?;
+        let latent = options.latent.at_most(shapes)?;
 
         let covariance = pairs.covariance();
         let at = spans(shapes, &[0, 1]);
@@ -99,6 +99,10 @@ impl<'a> Canonical<'a> {
         if capped > 0 {
             warnings.push(FitWarning::CappedCorrelations { count: capped });
         }
+        let latent = match options.latent {
+            LatentSize::Auto => best_size(&svd.s, pairs.n, x.dim, y.dim),
+            _ => latent,
+        };
         let rho = svd.s.iter().take(latent).map(|rho| rho.clamp(0.0, LARGEST_RHO)).collect();
         let v = [svd.u, svd.v].map(|v| block(&v, (0, v.nrows()), (0, latent)));
         Ok(Canonical { shapes, pairs, shrunk, v, rho, warnings })
@@ -179,16 +183,16 @@ pub(super) fn few_tuples(tuples: f64, shapes: &[Shape], shrinkage: &[f64]) -> Op
     (tuples <= dim as f64).then_some(FitWarning::FewTuples { tuples, dim, by })
 }
 
-/// The latent size asked for, or the largest there can be.
-pub(super) fn latent_size(asked: Option<usize>, shapes: &[Shape]) -> Result<usize> {
-    let largest = shapes.iter().map(|view| view.dim).min().unwrap_or(0);
-    match asked.unwrap_or(largest) {
-        latent if (1..=largest).contains(&latent) => Ok(latent),
-        latent => {
-            let expected = format!("it must be from 1 to {largest}, the smallest dimension of a view");
-            Err(Error::argument("latent", latent, expected))
-        }
-    }
+/// The size with the least Bayesian information criterion. All likelihoods come from one decomposition: a direction with
+/// correlation `rho` adds `-n/2 log (1 - rho²)`, and a cross-covariance of rank `k` has `k (d_x + d_y - k)` parameters.
+fn best_size(rho: &[f64], n: f64, x_dim: usize, y_dim: usize) -> usize {
+    let mut gain = 0.0;
+    let criterion = |(at, rho): (usize, &f64)| {
+        let k = at + 1;
+        gain -= 0.5 * n * (1.0 - rho.min(LARGEST_RHO).powi(2)).ln();
+        (k, (k * (x_dim + y_dim - k)) as f64 * n.ln() - 2.0 * gain)
+    };
+    rho.iter().enumerate().map(criterion).min_by(|a, b| a.1.total_cmp(&b.1)).map_or(1, |(k, _)| k)
 }
 
 /// Singular vectors are determined up to their sign: let the largest entry of each left one be positive.

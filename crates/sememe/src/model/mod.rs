@@ -3,6 +3,7 @@
 mod alignment;
 mod direct;
 pub mod ibfa;
+mod latent_size;
 pub mod mbfa;
 mod nipals;
 mod shrinkage;
@@ -14,6 +15,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 pub use self::alignment::{Alignment, Casing, Source, Sources};
+pub use self::latent_size::LatentSize;
 pub use self::shrinkage::Shrinkage;
 pub use self::warning::FitWarning;
 use crate::error::{Error, Result};
@@ -75,8 +77,8 @@ impl FromStr for Method {
 pub struct Options {
     /// By which method; by default IBFA for two views and MBFA for more.
     pub method: Option<Method>,
-    /// Length of the hidden vector; by default the smallest dimension of a view.
-    pub latent: Option<usize>,
+    /// Length of the hidden vector.
+    pub latent: LatentSize,
     /// How the views' covariances are shrunk.
     pub shrinkage: Shrinkage,
     /// The power of the canonical correlations that latent coordinates are weighted by, for IBFA: by default 1/2, which

@@ -6,9 +6,9 @@
 //! `X (I - w pᵀ)`, so its null space is spanned by the weights so far, and the pseudo-inverse that the iteration needs
 //! is the inverse of the first covariance followed by a projection off these weights.
 
-use super::ibfa::{few_tuples, latent_size, two_views};
-use super::{FitWarning, Method, Model, Options, Shrinkage, View};
-use crate::error::Result;
+use super::ibfa::{few_tuples, two_views};
+use super::{FitWarning, LatentSize, Method, Model, Options, Shrinkage, View};
+use crate::error::{Error, Result};
 use crate::linalg::{Cholesky, Mat, add_outer, block, dot, times_vector};
 use crate::moments::{Moments, spans};
 
@@ -92,7 +92,10 @@ fn normalize(vector: &mut [f64]) {
 
 pub(super) fn fit(moments: &Moments, options: &Options) -> Result<(Model, Vec<FitWarning>)> {
     let (shapes, pairs, mut warnings) = two_views(moments)?;
-    let latent = latent_size(options.latent, shapes)?;
+    if options.latent == LatentSize::Auto {
+        return Err(Error::argument("latent", "auto", "cca-nipals has no likelihood to choose by; use cca"));
+    }
+    let latent = options.latent.at_most(shapes)?;
     let at = spans(shapes, &[0, 1]);
     // Each column is scaled to unit variance first, as scikit-learn does; constant ones are left alone.
     let covariance = pairs.covariance();

@@ -2,15 +2,15 @@
 
 use proptest::prelude::*;
 use sememe::linalg::{Cholesky, Mat};
-use sememe::model::{Method, Model, Options, Shrinkage, fit};
+use sememe::model::{LatentSize, Method, Model, Options, Shrinkage, fit};
 use sememe::vectors::Embeddings;
 
-use crate::samples::{many_views, paired_moments, sigma};
+use crate::samples::{cases, many_views, paired_moments, sigma};
 
 /// A model of two views with fewer latent dimensions than would reproduce the data, and the data.
 fn fitted(seed: u64) -> (Model, Vec<Embeddings>) {
     let views = many_views(80, &[3, 4], seed);
-    let options = Options { latent: Some(2), shrinkage: Shrinkage::By(0.1), ..Options::default() };
+    let options = Options { latent: LatentSize::Of(2), shrinkage: Shrinkage::By(0.1), ..Options::default() };
     (fit(&paired_moments(&views[0], &views[1]), &options).unwrap().0, views)
 }
 
@@ -32,7 +32,7 @@ fn block(a: &Mat, rows: std::ops::Range<usize>, cols: std::ops::Range<usize>) ->
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(16))]
+    #![proptest_config(cases(16))]
 
     #[test]
     fn densities_pmi_and_reconstruction_agree_with_the_stacked_covariance(seed in 0_u64..1000, row in 0_usize..80) {

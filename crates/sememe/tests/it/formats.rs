@@ -7,6 +7,8 @@ use sememe::Error;
 use sememe::files::Input;
 use sememe::vectors::{self, Embeddings, Format, Matrix, Read, ReadOptions, Reason, Vocabulary, Warning};
 
+use crate::samples::cases;
+
 fn read_text(text: &str, options: &ReadOptions) -> sememe::Result<Read> {
     vectors::read_input(&Input::from_bytes("test.vec", text.as_bytes().to_vec())?, None, options)
 }
@@ -40,7 +42,7 @@ fn embeddings(words: impl Strategy<Value = String>) -> impl Strategy<Value = Emb
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(cases(64))]
 
     #[test]
     fn every_format_gives_back_what_was_written(embeddings in embeddings(word())) {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use sememe::linalg::Mat;
-use sememe::model::{Options, Shrinkage, ibfa};
+use sememe::model::{LatentSize, Options, Shrinkage, ibfa};
 use sememe::vectors::{self, Format, Matrix};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -68,7 +68,7 @@ fn ibfa_agrees_with_numpy_and_scipy() {
             0.0 => Shrinkage::None,
             by => Shrinkage::By(by),
         };
-        let options = Options { latent: Some(problem.latent), shrinkage, ..Options::default() };
+        let options = Options { latent: LatentSize::Of(problem.latent), shrinkage, ..Options::default() };
         let (model, _) = ibfa::fit(&moments, &options).unwrap();
 
         model.rho.iter().zip(&problem.rho).for_each(|(&found, &expected)| assert_close(found, expected, "rho"));

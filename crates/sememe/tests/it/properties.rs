@@ -1,17 +1,17 @@
 //! What must hold whatever the data are.
 
 use proptest::prelude::*;
-use sememe::model::{Model, Options, Shrinkage, ibfa};
+use sememe::model::{LatentSize, Model, Options, Shrinkage, ibfa};
 use sememe::vectors::{Embeddings, Matrix};
 
-use crate::samples::{paired_moments, sigma, two_views};
+use crate::samples::{cases, paired_moments, sigma, two_views};
 
-fn maximum_likelihood(latent: Option<usize>) -> Options {
+fn maximum_likelihood(latent: LatentSize) -> Options {
     Options { latent, shrinkage: Shrinkage::None, ..Options::default() }
 }
 
 fn fit(x: &Embeddings, y: &Embeddings) -> Model {
-    ibfa::fit(&paired_moments(x, y), &maximum_likelihood(None)).unwrap().0
+    ibfa::fit(&paired_moments(x, y), &maximum_likelihood(LatentSize::Largest)).unwrap().0
 }
 
 /// Inner products of the latent vectors of the first rows, which no rotation of the latent space changes.
@@ -29,7 +29,7 @@ fn assert_all_close(found: &[f64], expected: &[f64], tolerance: f64) -> Result<(
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
+    #![proptest_config(cases(24))]
 
     #[test]
     fn an_affine_map_of_one_view_changes_nothing_that_matters(seed in 0_u64..1000, scale in 0.5_f32..3.0, turn in 0.0_f32..6.3) {
@@ -88,7 +88,7 @@ proptest! {
         let (x, y) = two_views(80, 3, 4, seed);
         let moments = paired_moments(&x, &y);
         let likelihoods: Vec<f64> = (1..=3)
-            .map(|k| ibfa::fit(&moments, &maximum_likelihood(Some(k))).unwrap().0.log_likelihood.unwrap())
+            .map(|k| ibfa::fit(&moments, &maximum_likelihood(LatentSize::Of(k))).unwrap().0.log_likelihood.unwrap())
             .collect();
         prop_assert!(likelihoods.is_sorted(), "{likelihoods:?}");
     }

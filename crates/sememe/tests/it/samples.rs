@@ -1,10 +1,16 @@
 //! Small problems that several tests use.
 
+use proptest::test_runner::{Config as ProptestConfig, RngSeed};
 use sememe::lexicon::Tuples;
 use sememe::linalg::Mat;
 use sememe::model::Model;
 use sememe::moments::Moments;
 use sememe::vectors::{Embeddings, Matrix, Vocabulary};
+
+/// So many cases of a property, the same ones in every run: a failure can be repeated, and nothing fails by chance.
+pub fn cases(count: u32) -> ProptestConfig {
+    ProptestConfig { cases: count, rng_seed: RngSeed::Fixed(1), failure_persistence: None, ..ProptestConfig::default() }
+}
 
 /// Words `0`, `1`, … with the given rows.
 pub fn embeddings_of_rows(rows: &[Vec<f64>]) -> Embeddings {

@@ -12,13 +12,16 @@ use std::sync::Arc;
 use self::em::Parameters;
 use self::problem::Problem;
 pub use self::solver::{Observer, Trace};
-use super::ibfa::latent_size;
-use super::{FitWarning, Method, Model, View};
+use super::latent_size::free_loadings;
+use super::{FitWarning, LatentSize, Method, Model, View};
 use crate::error::{Error, Result};
 use crate::moments::Moments;
 
 /// Noise under this fraction of a direction's variance is as good as none: a Heywood case.
 const HEYWOOD: f64 = 1e-4;
+
+/// The hidden vector is shortened by this part of its greatest length at a time.
+const SHORTENING: usize = 8;
 
 /// How MBFA iterates.
 #[derive(Clone)]
@@ -75,7 +78,7 @@ pub enum Solver {
 /// Fits the model to all tuples, whatever views they have.
 pub fn fit(moments: &Moments, options: &super::Options) -> Result<(Model, Vec<FitWarning>)> {
     check_connected(moments)?;
-    let latent = latent_size(options.latent, moments.views())?;
+    let latent = options.latent.at_most(moments.views())?;
     let mut warnings = Vec::new();
     let problem = Problem::new(moments, options.shrinkage, &mut warnings)?;
     let start = match options.mbfa.start {
@@ -83,13 +86,46 @@ pub fn fit(moments: &Moments, options: &super::Options) -> Result<(Model, Vec<Fi
         Start::Informed if problem.is_complete() => start::browne(&problem, latent)?,
         Start::Informed => start::chain(&problem, latent)?,
     };
-    let (mut parameters, trace) = solver::maximize(&problem, start, &options.mbfa)?;
+    let (mut parameters, mut trace) = solver::maximize(&problem, start, &options.mbfa)?;
     start::fix_gauge(&problem, &mut parameters)?;
+    if options.latent == LatentSize::Auto {
+        (parameters, trace) = shorten(&problem, parameters, trace, &options.mbfa)?;
+    }
     warnings.extend(heywood_cases(&problem, &parameters)?);
     if !trace.converged {
         warnings.push(FitWarning::NotConverged { evaluations: trace.evaluations });
     }
     Ok((model(&problem, &parameters, trace)?, warnings))
+}
+
+/// Shortens the hidden vector as long as the Bayesian information criterion falls: each fit starts from the best
+/// directions of the one before, which come first.
+fn shorten(problem: &Problem, longest: Parameters, trace: Trace, options: &Options) -> Result<(Parameters, Trace)> {
+    let criterion = |latent: usize, trace: &Trace| {
+        let value = trace.negative_log_likelihoods.last().copied().unwrap_or(f64::INFINITY);
+        2.0 * value * problem.tuples + free_loadings(problem.dims.iter().copied(), latent) * problem.tuples.ln()
+    };
+    let mut latent = longest.w[0].ncols();
+    let mut best = (criterion(latent, &trace), longest, trace);
+    let mut step = latent.div_ceil(SHORTENING);
+    while step > 0 {
+        // A step too far is tried again at half its length.
+        if latent <= step {
+            step /= 2;
+            continue;
+        }
+        let start = start::leading(problem, &best.1, latent - step)?;
+        let (mut parameters, trace) = solver::maximize(problem, start, options)?;
+        let value = criterion(latent - step, &trace);
+        if value < best.0 {
+            start::fix_gauge(problem, &mut parameters)?;
+            latent -= step;
+            best = (value, parameters, trace);
+        } else {
+            step /= 2;
+        }
+    }
+    Ok((best.1, best.2))
 }
 
 fn model(problem: &Problem, parameters: &Parameters, trace: Trace) -> Result<Model> {

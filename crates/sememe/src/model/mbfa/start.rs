@@ -69,6 +69,14 @@ pub(super) fn random(problem: &Problem, latent: usize, seed: u64) -> Result<Para
     with_noise(problem, w)
 }
 
+/// The first dimensions of a model whose gauge is fixed; what the others explained becomes noise.
+pub(super) fn leading(problem: &Problem, parameters: &Parameters, latent: usize) -> Result<Parameters> {
+    let w = parameters.w.iter().map(|w| block(w, (0, w.nrows()), (0, latent))).collect();
+    let mut shortened = with_noise(problem, w)?;
+    shortened.mu.clone_from(&parameters.mu);
+    Ok(shortened)
+}
+
 /// The cross-covariance of two views over all patterns that have both, in whitened coordinates.
 fn cross_covariance(problem: &Problem, a: usize, b: usize) -> Mat {
     let mut cross = Mat::zeros(problem.dims[a], problem.dims[b]);
