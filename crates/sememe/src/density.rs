@@ -68,26 +68,19 @@ impl Model {
     /// # Ok::<(), sememe::Error>(())
     /// ```
     pub fn density(&self, views: &[usize]) -> Result<Density<'_>> {
-        let mut density = Density {
-            model: self,
-            views: views.to_vec(),
-            emissions: Vec::new(),
-            noise: Vec::new(),
-            q: Vec::new(),
-            precision: Cholesky::new(&Mat::identity(self.latent(), self.latent()), "the identity")?,
-        };
+        let (mut emissions, mut factors, mut qs) = (Vec::new(), Vec::new(), Vec::new());
         let mut precision = Mat::identity(self.latent(), self.latent());
         for &view in views {
             let emission = self.emission(view)?;
             let noise = Cholesky::new(&emission.psi, &format!("the noise of view {:?}", self.views[view].name))?;
             let q = noise.solve(&emission.w);
             precision += emission.w.transpose() * &q;
-            density.emissions.push(emission);
-            density.noise.push(noise);
-            density.q.push(q);
+            emissions.push(emission);
+            factors.push(noise);
+            qs.push(q);
         }
-        density.precision = Cholesky::new(&symmetric(&precision), "the posterior precision")?;
-        Ok(density)
+        let precision = Cholesky::new(&symmetric(&precision), "the posterior precision")?;
+        Ok(Density { model: self, views: views.to_vec(), emissions, noise: factors, q: qs, precision })
     }
 
     /// The covariance of `z` when the vectors of the given views are known; it does not depend on the vectors.

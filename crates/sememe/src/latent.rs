@@ -8,7 +8,7 @@ use crate::model::View;
 use crate::vectors::{Matrix, ROWS_AT_A_TIME};
 
 impl View {
-    /// `E[z|x]` for every row `x`.
+    /// Where every row `x` lies in the latent space: `E[z|x]` for the generative models.
     pub fn project(&self, rows: &Matrix) -> Result<Matrix> {
         let dim = self.dim();
         self.check_dimension(rows.cols())?;

@@ -19,6 +19,14 @@ use crate::progress::{Interruption, Iterations, Stopwatch};
 pub fn run(arguments: &Align, global: &Global, interruption: &Arc<Interruption>) -> anyhow::Result<()> {
     Space::check_writable(&arguments.output)?;
     let names: Vec<&str> = arguments.views.iter().map(|view| view.name.as_str()).collect();
+    if names.len() < 2 {
+        return Err(
+            BadUsage("one view cannot be aligned with itself: give at least two, NAME=FILE each".to_owned()).into()
+        );
+    }
+    if let Some(twice) = names.iter().enumerate().find_map(|(i, name)| names[..i].contains(name).then_some(name)) {
+        return Err(BadUsage(format!("two views are named {twice:?}; each needs a name of its own")).into());
+    }
     let dictionaries =
         arguments.lexicon.iter().map(|text| Dictionary::parse(text, &names)).collect::<anyhow::Result<Vec<_>>>()?;
     if dictionaries.is_empty() && arguments.identical.is_none() {

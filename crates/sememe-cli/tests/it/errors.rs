@@ -42,11 +42,17 @@ fn wrong_requests_are_explained() {
         (&["--lexicon", "a-b=pairs.txt", "--shrinkage", "2"], "auto, none or a number"),
         (&["--lexicon", "a-b=pairs.txt", "--normalize", "unit,round"], "unit, center, standardize"),
         (&["--lexicon", "a-b=pairs.txt", "--words", "c=w.txt"], "\"c\""),
+        (&["--lexicon", "a-b=pairs.txt", "--method", "svd", "--exponent", "1"], "svd has no such option"),
+        (&["--lexicon", "a-b=pairs.txt", "--pivot", "a"], "ibfa has no such option"),
+        (&["--lexicon", "a-b=pairs.txt", "--method", "magic"], "ibfa, cca, cca-nipals"),
     ] {
         let message = refused(folder.path(), &[&align[..], more].concat());
         assert!(message.contains(said), "{more:?}: {message}");
     }
     assert!(refused(folder.path(), &["align", "a.vec", "-o", "x"]).contains("en=en.vec"));
+    assert!(refused(folder.path(), &["align", "a=a.vec", "--identical", "-o", "x"]).contains("at least two"));
+    let twice = ["align", "a=a.vec", "a=b.vec", "--identical", "-o", "x"];
+    assert!(refused(folder.path(), &twice).contains("two views are named \"a\""));
     assert!(refused(folder.path(), &["translate", "nowhere", "--from", "a", "--to", "b", "x"]).contains("nowhere"));
     assert!(refused(folder.path(), &["convert", "a.vec", "b.xyz"]).contains(".safetensors"));
     assert!(refused(folder.path(), &["inspect", "a.vec", "--format", "excel"]).contains("word2vec"));

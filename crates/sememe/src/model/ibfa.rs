@@ -65,9 +65,6 @@ pub fn fit(moments: &Moments, options: &Options) -> Result<(Model, Vec<FitWarnin
 
 /// Canonical correlation analysis: the same directions, all weighted alike, and no model of the noise.
 pub(super) fn fit_cca(moments: &Moments, options: &Options) -> Result<(Model, Vec<FitWarning>)> {
-    if let Some(exponent) = options.exponent {
-        return Err(Error::argument("exponent", exponent, "cca weights all directions alike; use ibfa"));
-    }
     let canonical = Canonical::new(moments, options)?;
     Ok((canonical.model(Method::Cca, 0.0, options.dewhiten)?, canonical.warnings))
 }

@@ -94,10 +94,37 @@ pub struct Options {
     pub mbfa: mbfa::Options,
 }
 
+impl Options {
+    /// An option that the method does not have is an error rather than ignored.
+    fn check_for(&self, method: Method) -> Result<()> {
+        let has = |methods: &[Method]| methods.contains(&method);
+        let refused = |name: &'static str, given: String| {
+            Err(Error::argument(name, given, format!("{method} has no such option")))
+        };
+        match self {
+            Options { exponent: Some(exponent), .. } if !has(&[Method::Ibfa]) => {
+                refused("exponent", exponent.to_string())
+            }
+            Options { dewhiten: true, .. } if !has(&[Method::Ibfa, Method::Cca]) => {
+                refused("dewhiten", "set".to_owned())
+            }
+            Options { ridge, .. } if *ridge != 0.0 && !has(&[Method::LeastSquares]) => {
+                refused("ridge", ridge.to_string())
+            }
+            Options { pivot: Some(pivot), .. } if !has(&[Method::Svd, Method::LeastSquares]) => {
+                refused("pivot", pivot.clone())
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
 /// Fits a model to moments.
 pub fn fit(moments: &Moments, options: &Options) -> Result<(Model, Vec<FitWarning>)> {
     let default = if moments.views().len() == 2 { Method::Ibfa } else { Method::Mbfa };
-    match options.method.unwrap_or(default) {
+    let method = options.method.unwrap_or(default);
+    options.check_for(method)?;
+    match method {
         Method::Ibfa => ibfa::fit(moments, options),
         Method::Cca => ibfa::fit_cca(moments, options),
         Method::CcaNipals => nipals::fit(moments, options),

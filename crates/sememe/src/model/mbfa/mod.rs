@@ -2,6 +2,7 @@
 //! not be complete.
 
 mod em;
+mod gauge;
 mod problem;
 mod solver;
 mod start;
@@ -87,7 +88,7 @@ pub fn fit(moments: &Moments, options: &super::Options) -> Result<(Model, Vec<Fi
         Start::Informed => start::chain(&problem, latent)?,
     };
     let (mut parameters, mut trace) = solver::maximize(&problem, start, &options.mbfa)?;
-    start::fix_gauge(&problem, &mut parameters)?;
+    gauge::fix(&problem, &mut parameters)?;
     if options.latent == LatentSize::Auto {
         (parameters, trace) = shorten(&problem, parameters, trace, &options.mbfa)?;
     }
@@ -118,7 +119,7 @@ fn shorten(problem: &Problem, longest: Parameters, trace: Trace, options: &Optio
         let (mut parameters, trace) = solver::maximize(problem, start, options)?;
         let value = criterion(latent - step, &trace);
         if value < best.0 {
-            start::fix_gauge(problem, &mut parameters)?;
+            gauge::fix(problem, &mut parameters)?;
             latent -= step;
             best = (value, parameters, trace);
         } else {

@@ -80,16 +80,18 @@ pub(super) fn maximize(problem: &Problem, start: Parameters, options: &Options) 
             Solver::Em => None,
         };
         // What is no model (a noise covariance that is not positive definite) fails its factorisation.
-        let mut next = extrapolated.and_then(|at| {
+        let improved = extrapolated.and_then(|at| {
             trace.evaluations += 1;
             evaluate(at).ok().filter(|next| next.value <= now.value + ROUNDING * now.value.abs())
         });
-        if next.is_none() {
-            history.forget();
-            trace.evaluations += 1;
-            next = Some(evaluate(now.image.clone())?);
-        }
-        let Some(next) = next else { break };
+        let next = match improved {
+            Some(next) => next,
+            None => {
+                history.forget();
+                trace.evaluations += 1;
+                evaluate(now.image.clone())?
+            }
+        };
         let gain = (now.value - next.value) / now.value.abs().max(1.0);
         now = next;
         trace.negative_log_likelihoods.push(per_tuple(now.value));

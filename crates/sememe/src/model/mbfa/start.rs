@@ -104,20 +104,3 @@ fn with_noise(problem: &Problem, loadings: Vec<Mat>) -> Result<Parameters> {
     }
     Ok(parameters)
 }
-
-/// Turns the latent space so that `Σ W_iᵀ Psi_i⁻¹ W_i` is diagonal and decreasing, and the largest entry of each column
-/// of the loadings is positive: the same model always has the same numbers, and the first dimensions are the best.
-pub(super) fn fix_gauge(problem: &Problem, parameters: &mut Parameters) -> Result<()> {
-    let eigen = Eigen::new(&parameters.information(problem)?, "the information about the latent vectors")?;
-    let latent = eigen.values.len();
-    let rotation = Mat::from_fn(latent, latent, |i, j| eigen.vectors[(i, latent - 1 - j)]);
-    parameters.rotate(&rotation);
-    for j in 0..latent {
-        let entries = parameters.w.iter().flat_map(|w| w.col(j).iter().copied());
-        let largest = entries.fold(0.0_f64, |a, b| if b.abs() > a.abs() { b } else { a });
-        if largest < 0.0 {
-            parameters.w.iter_mut().for_each(|w| w.col_mut(j).iter_mut().for_each(|x| *x = -*x));
-        }
-    }
-    Ok(())
-}
