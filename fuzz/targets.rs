@@ -123,13 +123,13 @@ pub fn model(data: &[u8]) -> Result<()> {
     alignment.write(&path)?;
     let again = Alignment::read(&path)?;
     assert_eq!((&again.model.rho, &again.sources), (&model.rho, &alignment.sources));
-    assert_eq!(again.normalizers, alignment.normalizers);
+    assert_eq!(again.preparation, alignment.preparation);
     for (index, (view, same)) in model.views.iter().zip(&again.model.views).enumerate() {
         assert_eq!((&same.name, &same.mu, &same.projection), (&view.name, &view.mu, &view.projection));
         assert_eq!(same.emission, view.emission);
         let vectors = Embeddings::new(["a"].into_iter().collect(), Matrix::new(vec![1.0; view.dim()], view.dim()));
         let projected = alignment.project(index, vectors)?;
-        assert_eq!(projected.dim(), model.latent());
+        assert_eq!(projected.embeddings.dim(), model.latent());
     }
     // A covariance that is none must be refused, not turned into NaN.
     if let Ok(covariance) = model.posterior_covariance(&[0, 1]) {

@@ -68,6 +68,8 @@ fn outputs(command: &Command) -> Vec<PathBuf> {
     match command {
         Command::Demo(arguments) => arguments.keep.iter().cloned().collect(),
         Command::Align(arguments) => vec![arguments.output.clone()],
+        Command::Moments(arguments) => vec![arguments.output.clone()],
+        Command::Extend(arguments) => vec![arguments.output.clone().unwrap_or_else(|| arguments.space.clone())],
         Command::Project(arguments) => files(&arguments.output, arguments.to),
         Command::Convert(arguments) => files(&arguments.output, arguments.to),
         Command::Translate(_) | Command::Evaluate(_) | Command::Inspect(_) => Vec::new(),
@@ -82,6 +84,8 @@ fn run(sememe: &Sememe, interruption: &Arc<Interruption>) -> anyhow::Result<()> 
     match &sememe.command {
         Command::Demo(arguments) => commands::demo::run(arguments, global),
         Command::Align(arguments) => commands::align::run(arguments, global, interruption),
+        Command::Extend(arguments) => commands::extend::run(arguments, global, interruption),
+        Command::Moments(arguments) => commands::moments::run(arguments, global),
         Command::Translate(arguments) => commands::translate::run(arguments, global),
         Command::Project(arguments) => commands::project::run(arguments, global),
         Command::Evaluate(Evaluate::Translation(arguments)) => commands::evaluate::translation(arguments, global),

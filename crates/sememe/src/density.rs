@@ -88,6 +88,14 @@ impl Model {
         Ok(self.density(views)?.precision.inverse())
     }
 
+    /// Whether the latent vectors of a view are `E[z|x]`, rather than weighted otherwise or turned.
+    pub fn projects_posterior_means(&self, view: usize) -> Result<bool> {
+        let density = self.density(&[view])?;
+        let expected = density.precision.solve(&density.q[0].transpose().to_owned());
+        let projection = &self.views[view].projection;
+        Ok((projection - &expected).norm_max() <= 1e-6 * expected.norm_max())
+    }
+
     /// Pointwise mutual information `log p(x, y) / (p(x) p(y))` of a vector of one view and one of another.
     pub fn pmi(&self, (a, x): (usize, &[f32]), (b, y): (usize, &[f32])) -> Result<f64> {
         let joint = self.density(&[a, b])?.log(&[x, y])?;

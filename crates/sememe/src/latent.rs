@@ -3,27 +3,70 @@
 use rayon::prelude::*;
 
 use crate::error::Result;
-use crate::linalg::Mat;
-use crate::model::View;
-use crate::vectors::{Matrix, ROWS_AT_A_TIME};
+use crate::linalg::{Cholesky, Mat, symmetric, times_transpose};
+use crate::model::{Model, View};
+use crate::vectors::{Embeddings, Matrix, ROWS_AT_A_TIME};
+
+/// Words of a view with what the model makes of their vectors.
+#[derive(Debug, Clone)]
+pub struct LatentView {
+    /// The words, each with its place in the latent space.
+    pub embeddings: Embeddings,
+    /// `log p(x)` of each, for methods that have a density.
+    pub log_density: Option<Vec<f64>>,
+}
+
+impl Model {
+    /// Projects the prepared vectors of a view.
+    pub fn latent_view(&self, view: usize, prepared: &Embeddings) -> Result<LatentView> {
+        let rows = prepared.matrix();
+        let latent = self.views[view].project(rows)?;
+        Ok(LatentView {
+            embeddings: Embeddings::new(prepared.vocabulary().clone(), latent),
+            log_density: match self.views[view].emission.is_some() {
+                true => Some(self.log_densities(view, rows)?),
+                false => None,
+            },
+        })
+    }
+
+    /// `log p(x)` of every row of a view, with `x ~ N(mu, W Wᵀ + Psi)`.
+    pub fn log_densities(&self, view: usize, rows: &Matrix) -> Result<Vec<f64>> {
+        let emission = self.emission(view)?;
+        let view = &self.views[view];
+        view.check_dimension(rows.cols())?;
+        let sigma = symmetric(&(times_transpose(&emission.w, &emission.w) + &emission.psi));
+        let factor = Cholesky::new(&sigma, "the covariance of a view")?;
+        let whitener = factor.solve_lower(&Mat::identity(view.dim(), view.dim()));
+        let constant = view.dim() as f64 * (2.0 * std::f64::consts::PI).ln() + factor.log_det();
+        let of_block = |whitened: &Mat| -> Vec<f64> {
+            let squared = |column: usize| whitened.col(column).iter().map(|x| x * x).sum::<f64>();
+            (0..whitened.ncols()).map(|column| -0.5 * (constant + squared(column))).collect()
+        };
+        Ok(view.blocks(rows).flat_map_iter(|centred| of_block(&(&whitener * centred))).collect())
+    }
+}
 
 impl View {
     /// Where every row `x` lies in the latent space: `E[z|x]` for the generative models.
     pub fn project(&self, rows: &Matrix) -> Result<Matrix> {
-        let dim = self.dim();
         self.check_dimension(rows.cols())?;
         let latent = self.projection.nrows();
         let mut projected = vec![0.0_f32; rows.rows() * latent];
-        projected
-            .par_chunks_mut(ROWS_AT_A_TIME * latent)
-            .zip(rows.as_slice().par_chunks(ROWS_AT_A_TIME * dim))
-            .for_each(|(out, rows)| {
-                let centred = Mat::from_fn(dim, rows.len() / dim, |i, j| f64::from(rows[j * dim + i]) - self.mu[i]);
-                let z = &self.projection * centred;
-                for (j, out) in out.chunks_exact_mut(latent).enumerate() {
-                    out.iter_mut().enumerate().for_each(|(i, out)| *out = z[(i, j)] as f32);
-                }
-            });
+        projected.par_chunks_mut(ROWS_AT_A_TIME * latent).zip(self.blocks(rows)).for_each(|(out, centred)| {
+            let z = &self.projection * centred;
+            for (j, out) in out.chunks_exact_mut(latent).enumerate() {
+                out.iter_mut().enumerate().for_each(|(i, out)| *out = z[(i, j)] as f32);
+            }
+        });
         Ok(Matrix::new(projected, latent))
+    }
+
+    /// `x - mu` of a number of rows at a time, as columns.
+    fn blocks(&self, rows: &Matrix) -> impl IndexedParallelIterator<Item = Mat> {
+        let dim = self.dim();
+        rows.as_slice()
+            .par_chunks(ROWS_AT_A_TIME * dim)
+            .map(move |rows| Mat::from_fn(dim, rows.len() / dim, |i, j| f64::from(rows[j * dim + i]) - self.mu[i]))
     }
 }

@@ -103,6 +103,11 @@ fn apply_step(step: Step, learned: &[f32], matrix: &mut Matrix) {
     });
 }
 
+/// Scales every row to length 1; zero rows stay zero.
+pub(crate) fn scale_to_unit(matrix: &mut Matrix) {
+    apply_step(Step::Unit, &[], matrix);
+}
+
 /// Length of a vector, summed in f64.
 pub(crate) fn norm(row: &[f32]) -> f64 {
     row.iter().map(|&x| f64::from(x) * f64::from(x)).sum::<f64>().sqrt()

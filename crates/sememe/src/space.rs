@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! SPACE/model.safetensors        parameters, and how and from what they were fitted
-//! SPACE/en.safetensors           `vectors` (F32, words x latent) and `words` (UTF-8, one a line)
+//! SPACE/en.safetensors           `vectors` (F32, words x latent), `words` (UTF-8, one a line) and, for generative models,
+//!                                `log_density` (F64, log p(x) of each word's vector)
 //! SPACE/fr.safetensors
 //! ```
 
@@ -12,10 +13,13 @@ use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Place, Result};
 use crate::files::OutputFolder;
+use crate::latent::LatentView;
 use crate::model::Alignment;
-use crate::vectors::{self, Embeddings, Format};
+use crate::tensors::Tensor;
+use crate::vectors::{self, Embeddings};
 
 const MODEL: &str = "model.safetensors";
+const LOG_DENSITY: &str = "log_density";
 
 /// An aligned space on disk.
 #[derive(Debug)]
@@ -25,16 +29,21 @@ pub struct Space {
 }
 
 impl Space {
-    /// Writes a space; `latent` are the projected vocabularies in the order of the model's views. The folder appears
-    /// when it is complete. A space of that name is replaced, any other folder or file is left alone.
-    pub fn write(path: &Path, alignment: &Alignment, latent: &[Embeddings]) -> Result<()> {
-        assert_eq!(latent.len(), alignment.model.views.len(), "one vocabulary per view");
+    /// Writes a space; `latent` are the projected vocabularies in the order of the model's views, of which some may be
+    /// missing. The folder appears when it is complete. A space of that name is replaced, any other folder or file is
+    /// left alone.
+    pub fn write(path: &Path, alignment: &Alignment, latent: &[Option<LatentView>]) -> Result<()> {
+        assert_eq!(latent.len(), alignment.model.views.len(), "one vocabulary or none per view");
         let folder = OutputFolder::create(path)?;
         check_replaceable(path)?;
         let write_files = || {
-            for (file, embeddings) in view_files(alignment).iter().zip(latent) {
-                vectors::write(embeddings, &folder.path().join(file), Format::Safetensors)?;
+            for (file, latent) in view_files(alignment).iter().zip(latent) {
+                if let Some(latent) = latent {
+                    write_view(latent, &folder.path().join(file))?;
+                }
             }
+            let words = latent.iter().map(|latent| latent.as_ref().map_or(0, |latent| latent.embeddings.len()));
+            let alignment = Alignment { words: words.collect(), ..alignment.clone() };
             alignment.write(&folder.path().join(MODEL))
         };
         write_files().map_err(|error| folder.with_final_name(error))?;
@@ -61,6 +70,36 @@ impl Space {
         Ok(Space { path: path.to_owned(), alignment: Alignment::read(&path.join(MODEL))? })
     }
 
+    /// The words of every view with their latent vectors; none where the space has none.
+    pub fn latent_views(&self) -> Result<Vec<Option<Embeddings>>> {
+        let views = self.alignment.model.views.iter().zip(&self.alignment.words);
+        views.map(|(view, &words)| (words > 0).then(|| self.view(&view.name)).transpose()).collect()
+    }
+
+    /// Adds the last view of `alignment`, which has all of this space before it: in place, or in a copy. The files of
+    /// the other views keep their bits.
+    pub fn extend(&self, alignment: &Alignment, latent: &LatentView, copy: Option<&Path>) -> Result<()> {
+        let mut words = self.alignment.words.clone();
+        words.push(latent.embeddings.len());
+        let alignment = Alignment { words, ..alignment.clone() };
+        let files = view_files(&alignment);
+        let (new, old) = files.split_last().expect("a space has views");
+        let write_files = |folder: &Path| {
+            write_view(latent, &folder.join(new))?;
+            // Last, so that the space is whole at any time.
+            alignment.write(&folder.join(MODEL))
+        };
+        let Some(path) = copy else { return write_files(&self.path) };
+        let folder = OutputFolder::create(path)?;
+        check_replaceable(path)?;
+        for file in old.iter().filter(|file| self.path.join(file).exists()) {
+            let from = self.path.join(file);
+            fs::copy(&from, folder.path().join(file)).map_err(|error| Error::read(&from, error))?;
+        }
+        write_files(folder.path()).map_err(|error| folder.with_final_name(error))?;
+        folder.finish()
+    }
+
     /// Where it is.
     pub fn path(&self) -> &Path {
         &self.path
@@ -75,13 +114,20 @@ impl Space {
     pub fn view(&self, name: &str) -> Result<Embeddings> {
         let index = self.alignment.model.view_index(name)?;
         let path = self.path.join(&view_files(&self.alignment)[index]);
+        if self.alignment.words[index] == 0 {
+            let problem = format!(
+                "has no words of view {name:?}, as it was fitted from moments alone; \
+                 align again with {name}=FILE, or use `sememe project`"
+            );
+            return Err(Error::malformed(&self.path, Place::Whole, problem));
+        }
         let embeddings = vectors::safetensors::open_own(&path)?;
         let latent = self.alignment.model.latent();
         if embeddings.dim() != latent {
             let problem = format!("has vectors of length {}, but the model's are of length {latent}", embeddings.dim());
             return Err(Error::malformed(&path, Place::Whole, problem));
         }
-        let fitted = self.alignment.sources.views[index].count;
+        let fitted = self.alignment.words[index];
         if embeddings.len() != fitted {
             let problem = format!(
                 "has {} words, but the view {name:?} of this space has {fitted}: the file is of another space; \
@@ -92,6 +138,11 @@ impl Space {
         }
         Ok(embeddings)
     }
+}
+
+fn write_view(latent: &LatentView, path: &Path) -> Result<()> {
+    let log_density = latent.log_density.as_deref().map(|values| (LOG_DENSITY.to_owned(), Tensor::f64s(values)));
+    vectors::safetensors::write_with(&latent.embeddings, log_density.into_iter().collect(), path)
 }
 
 /// Refuses to replace anything but an empty folder or a space with nothing else in it. That there is a file called

@@ -16,7 +16,7 @@ pub struct Fitting {
     /// Length of the hidden vector, or auto to choose it by the data [default: the smallest dimension of a view]
     #[arg(long, value_name = "K")]
     pub latent: Option<LatentSize>,
-    /// Shrink covariances: auto, none, or a number from 0 to 0.99
+    /// Shrink covariances: auto (by held-out translations where pairs are few), oas, none, or a number from 0 to 0.99
     #[arg(long, default_value = "auto", value_name = "HOW")]
     pub shrinkage: Shrinkage,
     /// ibfa: weight latent coordinates by this power of their correlation [default: 0.5, the posterior mean]

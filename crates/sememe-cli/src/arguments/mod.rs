@@ -1,18 +1,20 @@
 //! What can be typed. Parsed here, given meaning in `commands`.
 
 mod fitting;
+mod gathering;
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
-use sememe::lexicon::Shared;
-use sememe::normalize::Step;
+use clap::{Args, Parser, Subcommand};
+use sememe::model::Shrinkage;
 use sememe::retrieve::Criterion;
 use sememe::vectors::{Format, ReadOptions};
 
 pub use self::fitting::Fitting;
+use self::gathering::GATHERING;
+pub use self::gathering::{Gathering, Identical, Which};
 
 /// A request that makes no sense, in words for the person who made it.
 #[derive(Debug)]
@@ -74,6 +76,10 @@ pub enum Command {
     Demo(Demo),
     /// Fit a model to vectors and a dictionary, and write the aligned space
     Align(Align),
+    /// Add a view to a space; everything in it stays as it is
+    Extend(Extend),
+    /// Sum up vectors and a dictionary without fitting, for `sememe align --moments`
+    Moments(Moments),
     /// Translate words from one view of a space to another
     Translate(Translate),
     /// Apply a fitted model to other vectors of one of its views
@@ -99,37 +105,84 @@ pub struct Demo {
 #[command(after_help = "\
 Examples:
   sememe align en=en.vec fr=fr.vec.gz --lexicon en-fr=dictionary.txt -o space
+  sememe align en=en.vec fr=fr.vec ru=ru.vec --lexicon en-fr=f.txt --lexicon en-ru=r.txt -o space
   sememe align old=old.npy new=new.npy --identical --normalize unit,center,unit -o space
   sememe align en=en.bin fr=fr.bin --lexicon tuples.tsv --max-words 200000 --lower -o space")]
 pub struct Align {
     /// The views: NAME=FILE, of which NAME is any string
-    #[arg(required = true, value_name = "NAME=FILE")]
+    #[arg(required_unless_present = "moments", value_name = "NAME=FILE")]
     pub views: Vec<Named>,
-    /// A dictionary: A-B=FILE for pairs between two views, or a FILE of tuples with a header of view names
-    #[arg(long, short, value_name = "A-B=FILE")]
-    pub lexicon: Vec<String>,
-    /// Take strings that the views share as a dictionary
-    #[arg(long, value_name = "WHICH", num_args = 0..=1, require_equals = true, default_missing_value = "strings")]
-    pub identical: Option<Identical>,
-    /// Use tuples as the dictionaries give them, or only complete ones, of which every two words are a pair
-    #[arg(long, value_enum, default_value = "holes", value_name = "WHICH")]
-    pub tuples: Which,
     /// Folder to write the space to
     #[arg(long, short, value_name = "SPACE")]
     pub output: PathBuf,
-    /// Prepare vectors by these steps, in order: unit, center, standardize; or none
-    #[arg(long, default_value = "unit", value_name = "STEPS")]
-    pub normalize: Steps,
-    /// Lower-case all words; of words that become equal the first is kept
+    /// Fit to moments that `sememe moments` wrote, all taken together; views given too are projected into the space
+    #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with_all = GATHERING)]
+    pub moments: Vec<PathBuf>,
+    /// mbfa: go on where the fit of the space at --output ended; the data must be the same
     #[arg(long)]
-    pub lower: bool,
-    /// Word list of a view's array (default: beside it)
-    #[arg(long, value_name = "NAME=FILE")]
-    pub words: Vec<Named>,
+    pub resume: bool,
+    #[command(flatten)]
+    pub gathering: Gathering,
     #[command(flatten)]
     pub reading: Reading,
     #[command(flatten)]
     pub fitting: Fitting,
+}
+
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  sememe moments en=en.vec fr=fr.vec --lexicon en-fr=ours.txt --lower -o ours.safetensors
+  sememe align --moments ours.safetensors theirs.safetensors -o space
+
+Moments are counts, means and covariances of the vectors of the pairs: neither words nor vectors are in the file.")]
+pub struct Moments {
+    /// The views: NAME=FILE, of which NAME is any string
+    #[arg(required = true, value_name = "NAME=FILE")]
+    pub views: Vec<Named>,
+    /// File to write
+    #[arg(long, short, value_name = "FILE")]
+    pub output: PathBuf,
+    #[command(flatten)]
+    pub gathering: Gathering,
+    #[command(flatten)]
+    pub reading: Reading,
+}
+
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  sememe extend space de=de.vec --lexicon en-de=dictionary.txt
+  sememe extend space de=de.vec --lexicon en-de=one.txt --lexicon fr-de=two.txt -o larger-space")]
+pub struct Extend {
+    /// The space
+    pub space: PathBuf,
+    /// The new view: NAME=FILE
+    #[arg(value_name = "NAME=FILE")]
+    pub view: Named,
+    /// A dictionary: A-B=FILE for pairs of a view of the space and the new one, or a FILE of tuples with a header
+    #[arg(long, short, value_name = "A-B=FILE")]
+    pub lexicon: Vec<String>,
+    /// Take strings that the new view shares with the others as a dictionary
+    #[arg(long, value_name = "WHICH", num_args = 0..=1, require_equals = true, default_missing_value = "strings")]
+    pub identical: Option<Identical>,
+    /// Write the larger space here [default: add to the space in place]
+    #[arg(long, short, value_name = "SPACE")]
+    pub output: Option<PathBuf>,
+    /// Word list of an array (default: beside it)
+    #[arg(long, value_name = "FILE")]
+    pub words: Option<PathBuf>,
+    /// Shrink the covariance of the new view: auto, none, or a number from 0 to 0.99
+    #[arg(long, default_value = "auto", value_name = "HOW")]
+    pub shrinkage: Shrinkage,
+    /// Compute at most so many likelihoods
+    #[arg(long, default_value_t = 200, value_name = "N")]
+    pub iterations: usize,
+    /// Stop when the likelihood rises by less than this fraction three times in a row
+    #[arg(long, default_value_t = 1e-7, value_name = "FRACTION")]
+    pub tolerance: f64,
+    #[command(flatten)]
+    pub reading: Reading,
 }
 
 #[derive(Args)]
@@ -238,14 +291,6 @@ pub struct Inspect {
     pub reading: Reading,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Which {
-    /// As they are: a tuple may lack views
-    Holes,
-    /// Only those that have all views, joined from all dictionaries
-    Complete,
-}
-
 /// How to read vectors.
 #[derive(Args)]
 pub struct Reading {
@@ -288,38 +333,6 @@ impl FromStr for Named {
                 Ok(Named { name: name.to_owned(), path: path.into() })
             }
             _ => Err("give a name and a file, such as en=en.vec".to_owned()),
-        }
-    }
-}
-
-/// Steps of preparation, separated by commas.
-#[derive(Clone)]
-pub struct Steps(pub Vec<Step>);
-
-impl FromStr for Steps {
-    type Err = sememe::Error;
-
-    fn from_str(text: &str) -> Result<Self, sememe::Error> {
-        match text {
-            "none" | "" => Ok(Steps(Vec::new())),
-            steps => steps.split(',').map(|step| step.trim().parse()).collect::<Result<_, _>>().map(Steps),
-        }
-    }
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-pub enum Identical {
-    /// Every shared string
-    Strings,
-    /// Shared numbers only
-    Numerals,
-}
-
-impl From<Identical> for Shared {
-    fn from(which: Identical) -> Self {
-        match which {
-            Identical::Strings => Shared::Strings,
-            Identical::Numerals => Shared::Numerals,
         }
     }
 }

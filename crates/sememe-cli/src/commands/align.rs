@@ -1,78 +1,89 @@
-//! `sememe align`: vectors and dictionaries in, a space out.
+//! `sememe align`: vectors and dictionaries, or their moments, in; a space out.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::Context;
 use sememe::align::{self, Aligned};
-use sememe::lexicon::{self, Matched, Tuples};
-use sememe::model::Casing;
+use sememe::evidence::Evidence;
+use sememe::latent::LatentView;
 use sememe::space::Space;
-use sememe::vectors::{Embeddings, Vocabulary};
 use serde_json::{Value, json};
 
-use super::{describe_read, read_vectors};
-use crate::arguments::{Align, BadUsage, Global, Which};
+use super::gather::{gather, read_views};
+use crate::arguments::{Align, BadUsage, Global};
 use crate::output::{self, count};
 use crate::progress::{Interruption, Iterations, Stopwatch};
 
 pub fn run(arguments: &Align, global: &Global, interruption: &Arc<Interruption>) -> anyhow::Result<()> {
     Space::check_writable(&arguments.output)?;
-    let names: Vec<&str> = arguments.views.iter().map(|view| view.name.as_str()).collect();
-    if names.len() < 2 {
-        return Err(
-            BadUsage("one view cannot be aligned with itself: give at least two, NAME=FILE each".to_owned()).into()
-        );
-    }
-    if let Some(twice) = names.iter().enumerate().find_map(|(i, name)| names[..i].contains(name).then_some(name)) {
-        return Err(BadUsage(format!("two views are named {twice:?}; each needs a name of its own")).into());
-    }
-    let dictionaries =
-        arguments.lexicon.iter().map(|text| Dictionary::parse(text, &names)).collect::<anyhow::Result<Vec<_>>>()?;
-    if dictionaries.is_empty() && arguments.identical.is_none() {
-        return Err(BadUsage("which words mean the same? give --lexicon A-B=FILE, or --identical".to_owned()).into());
-    }
-    if let Some(unknown) = arguments.words.iter().find(|words| !names.contains(&words.name.as_str())) {
-        return Err(BadUsage(format!("--words names the view {:?}, which is not given", unknown.name)).into());
-    }
-
-    let mut stopwatch = Stopwatch::start(global);
-    let casing = if arguments.lower { Casing::Lower } else { Casing::Kept };
-    let mut views = Vec::new();
-    let mut reports = Vec::new();
-    for view in &arguments.views {
-        let words = arguments.words.iter().find(|words| words.name == view.name).map(|words| words.path.clone());
-        let read = read_vectors(&view.path, words, &arguments.reading, global)
-            .with_context(|| format!("view {:?}", view.name))?;
-        reports.push(describe_read(&read));
-        views.push((view.name.clone(), casing.of_embeddings(read.embeddings)));
-    }
-    let (tuples, matches) = gather_tuples(arguments, &dictionaries, &views, casing, global)?;
-    stopwatch.finished("reading");
-
     let observer = Iterations::new(global, interruption);
     let options = align::Options {
-        casing,
-        normalize: arguments.normalize.0.clone(),
+        evidence: arguments.gathering.options(),
         fit: arguments.fitting.options(global.seed, observer.clone()),
+        resume: match arguments.resume {
+            true => Some(Space::open(&arguments.output).context("nothing to resume")?.alignment().clone()),
+            false => None,
+        },
     };
-    let aligned = align::align(views, &tuples, &options);
+    let result = match arguments.moments.is_empty() {
+        true => from_vectors(arguments, &options, global),
+        false => from_moments(arguments, &options, global),
+    };
     observer.finish();
-    let aligned = aligned?;
-    stopwatch.finished("fitting");
+    let (aligned, mut json) = result?;
     for warning in &aligned.warnings {
         output::warn(global, warning);
     }
+    let mut stopwatch = Stopwatch::start(global);
     Space::write(&arguments.output, &aligned.alignment, &aligned.latent)?;
     stopwatch.finished("writing");
-
-    let mut json = describe(&aligned);
     json["space"] = json!(arguments.output.display().to_string());
-    json["lexicons"] = json!(matches);
-    for (view, report) in json["views"].as_array_mut().into_iter().flatten().zip(reports) {
+    output::result(global, json, || format!("{}\nwrote {}", summary(&aligned), arguments.output.display()))
+}
+
+fn from_vectors(arguments: &Align, options: &align::Options, global: &Global) -> anyhow::Result<(Aligned, Value)> {
+    let mut stopwatch = Stopwatch::start(global);
+    let gathered = gather(&arguments.views, &arguments.gathering, &arguments.reading, global)?;
+    stopwatch.finished("reading");
+    let aligned = align::align(gathered.views, &gathered.tuples, options)?;
+    stopwatch.finished("fitting");
+    let mut json = describe(&aligned);
+    json["lexicons"] = json!(gathered.lexicons_read);
+    for (view, report) in json["views"].as_array_mut().into_iter().flatten().zip(gathered.views_read) {
         view["read"] = report;
     }
-    output::result(global, json, || format!("{}\nwrote {}", summary(&aligned), arguments.output.display()))
+    Ok((aligned, json))
+}
+
+/// Fits to moments; the words of views that are given are projected, the others have none.
+fn from_moments(arguments: &Align, options: &align::Options, global: &Global) -> anyhow::Result<(Aligned, Value)> {
+    let mut stopwatch = Stopwatch::start(global);
+    let read = |path| match Evidence::read(path) {
+        Ok(evidence) => Ok(evidence),
+        Err(_) if !path.exists() && path.to_string_lossy().contains('=') => {
+            Err(BadUsage(format!("{} follows --moments; put views first", path.display())).into())
+        }
+        Err(error) => Err(anyhow::Error::from(error)),
+    };
+    let parts = arguments.moments.iter().map(|path| read(path.as_path())).collect::<anyhow::Result<Vec<Evidence>>>()?;
+    let evidence = Evidence::merged(parts)?;
+    let (mut views, _) = read_views(&arguments.views, &arguments.gathering, &arguments.reading, global)?;
+    stopwatch.finished("reading");
+    let (alignment, warnings) = align::fit_evidence(evidence, options)?;
+    stopwatch.finished("fitting");
+    for (name, _) in &views {
+        alignment.model.view_index(name)?;
+    }
+    let mut latent = Vec::new();
+    for (index, view) in alignment.model.views.iter().enumerate() {
+        let given = views.iter().position(|(name, _)| *name == view.name).map(|at| views.swap_remove(at).1);
+        latent.push(given.map(|embeddings| alignment.project(index, embeddings)).transpose()?);
+    }
+    stopwatch.finished("projecting");
+    let aligned = Aligned { alignment, latent, warnings };
+    let mut json = describe(&aligned);
+    json["moments"] = json!(arguments.moments);
+    Ok((aligned, json))
 }
 
 /// What was fitted, for machines.
@@ -80,7 +91,7 @@ fn describe(aligned: &Aligned) -> Value {
     let model = &aligned.alignment.model;
     let views: Vec<Value> = (model.views.iter().zip(&aligned.latent).zip(&model.shrinkage))
         .map(|((view, latent), shrinkage)| {
-            json!({ "name": view.name, "words": latent.len(), "dimension": view.dim(), "shrinkage": shrinkage })
+            json!({ "name": view.name, "words": words(latent), "dimension": view.dim(), "shrinkage": shrinkage })
         })
         .collect();
     json!({
@@ -102,7 +113,7 @@ pub fn summary(aligned: &Aligned) -> String {
     let model = &aligned.alignment.model;
     let rows = (model.views.iter().zip(&aligned.latent).zip(&model.shrinkage))
         .map(|((view, latent), shrinkage)| {
-            vec![view.name.clone(), count(latent.len()), view.dim().to_string(), format!("{shrinkage:.4}")]
+            vec![view.name.clone(), count(words(latent)), view.dim().to_string(), format!("{shrinkage:.4}")]
         })
         .collect();
     let table = output::table(&["view", "words", "dimension", "shrinkage"], rows, true);
@@ -129,140 +140,6 @@ pub fn summary(aligned: &Aligned) -> String {
     format!("{table}\n{about}\n")
 }
 
-/// A dictionary file and the views it is for; tuples say it in their header.
-struct Dictionary<'a> {
-    path: &'a Path,
-    pair: Option<(&'a str, &'a str)>,
-}
-
-impl<'a> Dictionary<'a> {
-    /// `A-B=FILE` or `FILE`. View names may themselves contain `-`, so every split is tried.
-    fn parse(text: &'a str, views: &[&str]) -> anyhow::Result<Self> {
-        let Some((pair, path)) = text.split_once('=') else {
-            return Ok(Dictionary { path: Path::new(text), pair: None });
-        };
-        let splits: Vec<(&str, &str)> = pair
-            .match_indices('-')
-            .map(|(at, _)| (&pair[..at], &pair[at + 1..]))
-            .filter(|(from, to)| views.contains(from) && views.contains(to))
-            .collect();
-        let different: Vec<&(&str, &str)> = splits.iter().filter(|(from, to)| from != to).collect();
-        let problem = match (&different[..], &splits[..]) {
-            ([pair], _) => return Ok(Dictionary { path: Path::new(path), pair: Some(**pair) }),
-            ([], []) if Path::new(text).exists() => return Ok(Dictionary { path: Path::new(text), pair: None }),
-            ([], []) => format!("{pair:?} does not name two of the views {}", views.join(", ")),
-            ([], [(view, _), ..]) => {
-                format!("a dictionary needs two different views of {}, not {view:?} twice", views.join(", "))
-            }
-            _ => format!("{pair:?} can be read in several ways; rename the views"),
-        };
-        Err(BadUsage(format!("--lexicon {text}: {problem}")).into())
-    }
-
-    /// Of tuples over more views than there are, the columns of these views.
-    fn read(&self, views: &[(&str, &Vocabulary)], strict: bool) -> sememe::Result<lexicon::Read> {
-        let names = views.iter().map(|(name, _)| (*name).to_owned()).collect();
-        let options = lexicon::ReadOptions { strict, views: Some(names) };
-        match self.pair {
-            Some((from, to)) => lexicon::read_pairs(self.path, from, to, &options),
-            None => lexicon::read_tuples(self.path, &options),
-        }
-    }
-}
-
-fn gather_tuples(
-    arguments: &Align,
-    dictionaries: &[Dictionary],
-    views: &[(String, Embeddings)],
-    casing: Casing,
-    global: &Global,
-) -> anyhow::Result<(Tuples, Vec<Value>)> {
-    let vocabularies: Vec<(&str, &Vocabulary)> =
-        views.iter().map(|(name, embeddings)| (name.as_str(), embeddings.vocabulary())).collect();
-    let mut tuples = match arguments.identical {
-        Some(which) => lexicon::identical(
-            &vocabularies.iter().map(|(_, vocabulary)| *vocabulary).collect::<Vec<_>>(),
-            which.into(),
-        ),
-        None => Tuples::new(views.len()),
-    };
-    let mut reports = Vec::new();
-    if arguments.identical.is_some() {
-        output::note(global, format_args!("identical strings: {} pairs", count(tuples.len())));
-        reports.push(json!({ "identical": tuples.len() }));
-    }
-    for dictionary in dictionaries {
-        let read = dictionary.read(&vocabularies, arguments.reading.strict)?;
-        let name = dictionary.path.display().to_string();
-        let mut report = report_read(&name, &read, global);
-        let lexicon = casing.of_lexicon(read.lexicon);
-        let matched = tuples.add_lexicon(&lexicon, &vocabularies).with_context(|| name.clone())?;
-        report_matches(&name, &lexicon, &matched, global);
-        let unknown: serde_json::Map<String, Value> = lexicon
-            .views()
-            .iter()
-            .zip(&matched.unknown)
-            .map(|(view, words)| (view.clone(), json!(words.len())))
-            .collect();
-        report["entries"] = json!(lexicon.entries().len());
-        report["matched"] = json!(matched.entries);
-        report["duplicates"] = json!(lexicon.duplicates());
-        report["unknown_words"] = json!(unknown);
-        reports.push(report);
-    }
-    if arguments.tuples == Which::Complete {
-        tuples = tuples.complete();
-        output::note(global, format_args!("complete tuples: {}", count(tuples.len())));
-        if tuples.is_empty() {
-            return Err(
-                BadUsage("the dictionaries make no tuple that has all views; use --tuples holes".to_owned()).into()
-            );
-        }
-    }
-    Ok((tuples, reports))
-}
-
-/// Says what of a dictionary file did not become entries, to people now and to machines in what it returns.
-pub fn report_read(name: &str, read: &lexicon::Read, global: &Global) -> Value {
-    if read.skipped.total() > 0 {
-        output::warn(global, format_args!("{name}: skipped {}", read.skipped));
-    }
-    if !read.ignored_views.is_empty() {
-        let views = read.ignored_views.join(", ");
-        output::note(global, format_args!("{name}: ignored the columns of views that are not given: {views}"));
-    }
-    if read.ignored_columns {
-        output::note(global, format_args!("{name}: ignored the columns after the second"));
-    }
-    if read.single_cells > 0 {
-        let rows = count(read.single_cells);
-        output::note(global, format_args!("{name}: {rows} rows have fewer than two words of the views"));
-    }
-    if read.comments > 0 {
-        output::detail(global, || format!("{name}: {} comment lines", count(read.comments)));
-    }
-    json!({
-        "file": name,
-        "skipped": read.skipped,
-        "comments": read.comments,
-        "single_cells": read.single_cells,
-        "ignored_views": read.ignored_views,
-        "ignored_columns": read.ignored_columns,
-    })
-}
-
-fn report_matches(name: &str, lexicon: &lexicon::Lexicon, matched: &Matched, global: &Global) {
-    let sides: Vec<String> = lexicon
-        .views()
-        .iter()
-        .zip(&matched.unknown)
-        .map(|(view, words)| format!("{} unknown in {view}", count(words.len())))
-        .collect();
-    let (found, all) = (count(matched.entries), count(lexicon.entries().len()));
-    output::note(global, format_args!("{name}: {found} of {all} entries found ({})", sides.join(", ")));
-    for (view, words) in lexicon.views().iter().zip(&matched.unknown) {
-        if !words.is_empty() {
-            output::detail(global, || format!("  not in {view}: {}", words.join(", ")));
-        }
-    }
+fn words(latent: &Option<LatentView>) -> usize {
+    latent.as_ref().map_or(0, |latent| latent.embeddings.len())
 }

@@ -5,10 +5,11 @@ use std::time::Instant;
 
 use sememe::align::{self, Aligned, align};
 use sememe::evaluate;
+use sememe::evidence;
 use sememe::files::Input;
 use sememe::lexicon::{self, Lexicon, Tuples};
-use sememe::model::Casing;
 use sememe::normalize::Step;
+use sememe::preparation::Casing;
 use sememe::retrieve::{Criterion, nearest};
 use sememe::space::Space;
 use sememe::vectors::{self, Embeddings, ReadOptions};
@@ -75,8 +76,9 @@ pub fn run(arguments: &Demo, global: &Global) -> anyhow::Result<()> {
     }
     let start = Instant::now();
     let (aligned, tuples) = align_languages()?;
-    let evaluations = evaluate_all(&aligned.latent)?;
-    let translations = translate_shown(&aligned.latent)?;
+    let latent: Vec<&Embeddings> = aligned.latent.iter().flatten().map(|view| &view.embeddings).collect();
+    let evaluations = evaluate_all(&latent)?;
+    let translations = translate_shown(&latent)?;
     let seconds = start.elapsed().as_secs_f64();
     if let Some(folder) = &arguments.keep {
         Space::write(folder, &aligned.alignment, &aligned.latent)?;
@@ -127,7 +129,8 @@ fn align_languages() -> anyhow::Result<(Aligned, usize)> {
     let mut tuples = Tuples::new(views.len());
     let vocabularies: Vec<_> = views.iter().map(|(name, view)| (name.as_str(), view.vocabulary())).collect();
     tuples.add_lexicon(&train, &vocabularies)?;
-    let mut options = align::Options { casing: Casing::Lower, normalize: vec![Step::Unit], ..Default::default() };
+    let evidence = evidence::Options { casing: Casing::Lower, normalize: vec![Step::Unit], ..Default::default() };
+    let mut options = align::Options { evidence, ..Default::default() };
     options.fit.mbfa.evaluations = EVALUATIONS;
     Ok((align(views, &tuples, &options)?, tuples.len()))
 }
@@ -138,13 +141,13 @@ fn concepts(name: &str, text: &str) -> sememe::Result<Lexicon> {
 }
 
 /// Every language to every other on the test words.
-fn evaluate_all(latent: &[Embeddings]) -> anyhow::Result<Vec<(usize, usize, evaluate::Translation)>> {
+fn evaluate_all(latent: &[&Embeddings]) -> anyhow::Result<Vec<(usize, usize, evaluate::Translation)>> {
     let test = concepts("concepts.test.tsv", TEST)?;
     let mut results = Vec::new();
     for from in 0..LANGUAGES.len() {
         for to in (0..LANGUAGES.len()).filter(|&to| to != from) {
             let gold = test.restricted(&[LANGUAGES[from].name, LANGUAGES[to].name])?;
-            results.push((from, to, evaluate::translation(&latent[from], &latent[to], &gold, Criterion::Nn)?));
+            results.push((from, to, evaluate::translation(latent[from], latent[to], &gold, Criterion::Nn)?));
         }
     }
     Ok(results)
@@ -153,8 +156,8 @@ fn evaluate_all(latent: &[Embeddings]) -> anyhow::Result<Vec<(usize, usize, eval
 /// An English word and its candidates in every other language.
 type Translated<'a> = (&'a str, Vec<Vec<&'a str>>);
 
-fn translate_shown(latent: &[Embeddings]) -> anyhow::Result<Vec<Translated<'_>>> {
-    let english = &latent[0];
+fn translate_shown<'a>(latent: &[&'a Embeddings]) -> anyhow::Result<Vec<Translated<'a>>> {
+    let english = latent[0];
     let rows: Vec<usize> = SHOWN.iter().filter_map(|word| english.vocabulary().get(word)).collect();
     let mut translations: Vec<Translated> = rows.iter().map(|&row| (english.word(row), Vec::new())).collect();
     for target in &latent[1..] {

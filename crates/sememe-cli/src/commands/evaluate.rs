@@ -2,10 +2,10 @@
 
 use sememe::evaluate;
 use sememe::lexicon;
-use sememe::model::Casing;
+use sememe::preparation::Casing;
 use sememe::space::Space;
 
-use super::align::report_read;
+use super::gather::report_read;
 use crate::arguments::{EvaluateTranslation, Global};
 use crate::output::{self, count};
 
@@ -14,7 +14,7 @@ pub fn translation(arguments: &EvaluateTranslation, global: &Global) -> anyhow::
     let (source, target) = (space.view(&arguments.from)?, space.view(&arguments.to)?);
     let read = lexicon::read_pairs(&arguments.gold, &arguments.from, &arguments.to, &Default::default())?;
     let gold_report = report_read(&arguments.gold.display().to_string(), &read, global);
-    let casing = space.alignment().casing;
+    let casing = space.alignment().preparation.casing;
     let gold = casing.of_lexicon(read.lexicon);
     let result = evaluate::translation(&source, &target, &gold, arguments.criterion)?;
 

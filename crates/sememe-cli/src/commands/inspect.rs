@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use rayon::prelude::*;
-use sememe::model::Casing;
+use sememe::preparation::Casing;
 use sememe::space::Space;
 use sememe::vectors::Embeddings;
 use serde_json::json;
@@ -50,32 +50,36 @@ fn space(path: &Path, global: &Global) -> anyhow::Result<()> {
     let space = Space::open(path)?;
     let alignment = space.alignment();
     let model = &alignment.model;
-    let steps: Vec<String> = alignment.normalizers[0].parts().iter().map(|(step, _)| step.to_string()).collect();
+    let steps: Vec<String> = alignment.preparation.steps.iter().map(ToString::to_string).collect();
     let mut views = Vec::new();
     let mut rows = Vec::new();
-    for ((view, source), shrinkage) in model.views.iter().zip(&alignment.sources.views).zip(&model.shrinkage) {
-        let latent = space.view(&view.name)?;
+    let latent = space.latent_views()?;
+    for (number, ((view, source), shrinkage)) in
+        model.views.iter().zip(&alignment.sources.views).zip(&model.shrinkage).enumerate()
+    {
+        let latent = &latent[number];
+        let words = latent.as_ref().map_or(0, Embeddings::len);
+        let first = latent.as_ref().map_or_else(Vec::new, first_words);
         views.push(json!({
             "name": view.name,
-            "words": latent.len(),
+            "words": words,
             "dimension": view.dim(),
             "shrinkage": shrinkage,
             "fingerprint": source.fingerprint,
-            "first_words": first_words(&latent),
+            "first_words": first,
         }));
-        let words = first_words(&latent).join("  ");
         rows.push(vec![
             view.name.clone(),
-            count(latent.len()),
+            count(words),
             view.dim().to_string(),
             format!("{shrinkage:.4}"),
-            words,
+            first.join("  "),
         ]);
     }
     let json = json!({
         "method": model.method,
         "latent": model.latent(),
-        "casing": alignment.casing,
+        "casing": alignment.preparation.casing,
         "normalize": steps,
         "tuples": output::number(model.tuples),
         "log_likelihood": model.log_likelihood,
@@ -88,7 +92,7 @@ fn space(path: &Path, global: &Global) -> anyhow::Result<()> {
         let likelihood = model
             .log_likelihood
             .map_or(String::new(), |total| format!(", log-likelihood {:.3} nats a tuple", total / model.tuples));
-        let casing = match alignment.casing {
+        let casing = match alignment.preparation.casing {
             Casing::Kept => "kept",
             Casing::Lower => "all lower",
         };

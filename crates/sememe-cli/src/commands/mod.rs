@@ -4,7 +4,10 @@ pub mod align;
 pub mod convert;
 pub mod demo;
 pub mod evaluate;
+pub mod extend;
+mod gather;
 pub mod inspect;
+pub mod moments;
 pub mod project;
 pub mod translate;
 

@@ -11,7 +11,7 @@ use crate::output;
 pub fn run(arguments: &Translate, global: &Global) -> anyhow::Result<()> {
     let space = Space::open(&arguments.space)?;
     let (source, target) = (space.view(&arguments.from)?, space.view(&arguments.to)?);
-    let casing = space.alignment().casing;
+    let casing = space.alignment().preparation.casing;
     let place = |word: &String| find_word(source.vocabulary(), &casing.of_word(word));
     let (known, unknown): (Vec<&String>, Vec<&String>) = arguments.words.iter().partition(|word| place(word).is_some());
     for word in &unknown {

@@ -39,7 +39,7 @@ fn wrong_requests_are_explained() {
         (&["--lexicon", "a-b=missing.txt"], "cannot read missing.txt"),
         (&["--lexicon", "pairs.txt"], "header"),
         (&["--lexicon", "a-b=pairs.txt", "--latent", "9"], "from 1 to 3"),
-        (&["--lexicon", "a-b=pairs.txt", "--shrinkage", "2"], "auto, none or a number"),
+        (&["--lexicon", "a-b=pairs.txt", "--shrinkage", "2"], "auto, oas, none or a number"),
         (&["--lexicon", "a-b=pairs.txt", "--normalize", "unit,round"], "unit, center, standardize"),
         (&["--lexicon", "a-b=pairs.txt", "--words", "c=w.txt"], "\"c\""),
         (&["--lexicon", "a-b=pairs.txt", "--method", "svd", "--exponent", "1"], "svd has no such option"),

@@ -69,6 +69,22 @@ impl Tuples {
         }
         groups
     }
+
+    /// The tuples in two parts, so that those of one word of the first view that they have are in the same one.
+    pub fn halves(&self) -> [Tuples; 2] {
+        let mut halves = [Tuples::new(self.views), Tuples::new(self.views)];
+        for tuple in self.iter() {
+            if let Some(first) = tuple.iter().flatten().next() {
+                halves[first % 2].add(&tuple);
+            }
+        }
+        halves
+    }
+
+    /// The two words of every tuple that has both views.
+    pub fn pairs_of(&self, a: usize, b: usize) -> Vec<(usize, usize)> {
+        self.iter().filter_map(|tuple| tuple[a].zip(tuple[b])).collect()
+    }
 }
 
 /// What became of a dictionary when its words were looked up.

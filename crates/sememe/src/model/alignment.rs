@@ -7,81 +7,27 @@ use serde::{Deserialize, Serialize};
 use super::mbfa::Trace;
 use super::{Emission, Method, Model, View};
 use crate::error::Result;
+use crate::evidence::Sources;
 use crate::files::Input;
-use crate::lexicon::Lexicon;
-use crate::normalize::{Normalizer, Step};
+use crate::latent::LatentView;
+use crate::preparation::{Policy, Preparation};
 use crate::tensors::{self, Tensor, TensorFile};
 use crate::vectors::Embeddings;
 
 const KIND: &str = "model";
-const VERSION: u64 = 1;
-
-/// Whether words are told apart by their case.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Casing {
-    /// As they are written.
-    #[default]
-    Kept,
-    /// All lower case; of words that become equal the first is kept.
-    Lower,
-}
-
-impl Casing {
-    /// The vectors under this policy.
-    pub fn of_embeddings(self, embeddings: Embeddings) -> Embeddings {
-        match self {
-            Casing::Kept => embeddings,
-            Casing::Lower => embeddings.lowercased(),
-        }
-    }
-
-    /// The dictionary under this policy.
-    pub fn of_lexicon(self, lexicon: Lexicon) -> Lexicon {
-        match self {
-            Casing::Kept => lexicon,
-            Casing::Lower => lexicon.lowercased(),
-        }
-    }
-
-    /// A word under this policy.
-    pub fn of_word(self, word: &str) -> String {
-        match self {
-            Casing::Kept => word.to_owned(),
-            Casing::Lower => word.to_lowercase(),
-        }
-    }
-}
-
-/// Something a model was fitted on.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Source {
-    /// How many words or tuples were used.
-    pub count: usize,
-    /// A hash of what was used, independent of the file format.
-    pub fingerprint: String,
-}
-
-/// All that a model was fitted on.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Sources {
-    /// The vectors of each view.
-    pub views: Vec<Source>,
-    /// The tuples.
-    pub lexicon: Source,
-}
+const VERSION: u64 = 2;
 
 /// A fitted model that can be applied to vectors as they come.
 #[derive(Debug, Clone)]
 pub struct Alignment {
     /// The model.
     pub model: Model,
-    /// The policy for words.
-    pub casing: Casing,
-    /// What is done to the vectors of each view before they are projected.
-    pub normalizers: Vec<Normalizer>,
+    /// What is done to words and vectors before they are projected.
+    pub preparation: Preparation,
     /// What the model was fitted on.
     pub sources: Sources,
+    /// How many words of each view its space holds; filled in when that is written.
+    pub words: Vec<usize>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -90,8 +36,8 @@ struct Metadata {
     version: u64,
     method: Method,
     latent: usize,
-    casing: Casing,
-    normalize: Vec<Step>,
+    #[serde(flatten)]
+    policy: Policy,
     views: Vec<ViewMetadata>,
     tuples: f64,
     log_likelihood: Option<f64>,
@@ -103,28 +49,28 @@ struct Metadata {
 struct ViewMetadata {
     name: String,
     dim: usize,
+    #[serde(default)]
+    words: usize,
     shrinkage: f64,
 }
 
 impl Alignment {
     /// Prepares and projects vectors of a view: their words under the casing policy, each with its `E[z|x]`.
-    pub fn project(&self, view: usize, embeddings: Embeddings) -> Result<Embeddings> {
-        let mut prepared = self.casing.of_embeddings(embeddings);
+    pub fn project(&self, view: usize, embeddings: Embeddings) -> Result<LatentView> {
         // Before the preparation, which assumes the dimension.
-        self.model.views[view].check_dimension(prepared.dim())?;
-        self.normalizers[view].apply(&mut prepared);
-        let latent = self.model.views[view].project(prepared.matrix())?;
-        Ok(Embeddings::new(prepared.vocabulary().clone(), latent))
+        self.model.views[view].check_dimension(embeddings.dim())?;
+        let prepared = self.preparation.apply(view, embeddings);
+        self.model.latent_view(view, &prepared)
     }
 
     /// Writes a safetensors file.
     pub fn write(&self, path: &Path) -> Result<()> {
         let Model { method, views, tuples, log_likelihood, rho, shrinkage, trace } = &self.model;
-        let mut tensors = Vec::new();
+        let mut tensors = self.preparation.tensors();
         if !rho.is_empty() {
             tensors.push(("rho".to_owned(), Tensor::f64s(rho)));
         }
-        for (number, (view, normalizer)) in views.iter().zip(&self.normalizers).enumerate() {
+        for (number, view) in views.iter().enumerate() {
             let mut add = |name: &str, tensor| tensors.push((format!("{number}.{name}"), tensor));
             add("mu", Tensor::f64s(&view.mu));
             add("projection", Tensor::matrix(&view.projection));
@@ -132,21 +78,20 @@ impl Alignment {
                 add("w", Tensor::matrix(w));
                 add("psi", Tensor::matrix(psi));
             }
-            for (step, (_, learned)) in normalizer.parts().iter().enumerate() {
-                let learned: Vec<f64> = learned.iter().map(|&x| f64::from(x)).collect();
-                add(&format!("normalize.{step}"), Tensor::f64s(&learned));
-            }
         }
-        let steps = self.normalizers.first().map(|n| n.parts().iter().map(|(step, _)| *step).collect());
         let metadata = Metadata {
             kind: KIND.to_owned(),
             version: VERSION,
             method: *method,
             latent: self.model.latent(),
-            casing: self.casing,
-            normalize: steps.unwrap_or_default(),
-            views: (views.iter().zip(shrinkage))
-                .map(|(view, &shrinkage)| ViewMetadata { name: view.name.clone(), dim: view.dim(), shrinkage })
+            policy: self.preparation.policy(),
+            views: (views.iter().zip(shrinkage).zip(&self.words))
+                .map(|((view, &shrinkage), &words)| ViewMetadata {
+                    name: view.name.clone(),
+                    dim: view.dim(),
+                    words,
+                    shrinkage,
+                })
                 .collect(),
             tuples: *tuples,
             log_likelihood: *log_likelihood,
@@ -170,7 +115,6 @@ impl Alignment {
             return Err(file.error("describes no model: at least two views and one latent dimension are needed"));
         }
         let mut views = Vec::new();
-        let mut normalizers = Vec::new();
         for (number, ViewMetadata { name, dim, .. }) in metadata.views.iter().enumerate() {
             let array = |what: &str| format!("{number}.{what}");
             views.push(View {
@@ -185,17 +129,9 @@ impl Alignment {
                     false => None,
                 },
             });
-            let fitted = metadata.normalize.iter().enumerate().map(|(at, &step)| {
-                let len = if step == Step::Unit { 0 } else { *dim };
-                let name = array(&format!("normalize.{at}"));
-                let learned: Vec<f32> = file.f64s(&name, len)?.into_iter().map(|x| x as f32).collect();
-                if !learned.iter().all(|&x| x.is_finite() && (x > 0.0 || step != Step::Standardize)) {
-                    return Err(file.error(format!("the array {name:?} is nothing that the step {step} can learn")));
-                }
-                Ok((step, learned))
-            });
-            normalizers.push(Normalizer::from_parts(fitted.collect::<Result<_>>()?));
         }
+        let dims: Vec<usize> = metadata.views.iter().map(|view| view.dim).collect();
+        let preparation = Preparation::read(&file, metadata.policy, &dims)?;
         let model = Model {
             method: metadata.method,
             views,
@@ -205,6 +141,7 @@ impl Alignment {
             shrinkage: metadata.views.iter().map(|view| view.shrinkage).collect(),
             trace: metadata.trace,
         };
-        Ok(Alignment { model, casing: metadata.casing, normalizers, sources: metadata.sources })
+        let words = metadata.views.iter().map(|view| view.words).collect();
+        Ok(Alignment { model, preparation, sources: metadata.sources, words })
     }
 }

@@ -2,6 +2,7 @@
 
 mod alignment;
 mod direct;
+pub(crate) mod extension;
 pub mod ibfa;
 mod latent_size;
 pub mod mbfa;
@@ -14,7 +15,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-pub use self::alignment::{Alignment, Casing, Source, Sources};
+pub use self::alignment::Alignment;
 pub use self::latent_size::LatentSize;
 pub use self::shrinkage::Shrinkage;
 pub use self::warning::FitWarning;
@@ -95,6 +96,11 @@ pub struct Options {
 }
 
 impl Options {
+    /// The method for so many views.
+    pub fn method_for(&self, views: usize) -> Method {
+        self.method.unwrap_or(if views == 2 { Method::Ibfa } else { Method::Mbfa })
+    }
+
     /// An option that the method does not have is an error rather than ignored.
     fn check_for(&self, method: Method) -> Result<()> {
         let has = |methods: &[Method]| methods.contains(&method);
@@ -121,8 +127,7 @@ impl Options {
 
 /// Fits a model to moments.
 pub fn fit(moments: &Moments, options: &Options) -> Result<(Model, Vec<FitWarning>)> {
-    let default = if moments.views().len() == 2 { Method::Ibfa } else { Method::Mbfa };
-    let method = options.method.unwrap_or(default);
+    let method = options.method_for(moments.views().len());
     options.check_for(method)?;
     match method {
         Method::Ibfa => ibfa::fit(moments, options),

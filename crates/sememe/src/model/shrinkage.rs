@@ -3,16 +3,21 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::FitWarning;
+use super::{Emission, FitWarning, View};
 use crate::error::{Error, Result};
-use crate::linalg::{Cholesky, Eigen, Mat, inner, trace};
+use crate::linalg::{
+    Cholesky, Eigen, Mat, inner, symmetric, times, times_transpose, times_vector, trace, transpose_times,
+};
 
 /// How much a view's covariance is shrunk: `(1 - a) S + a (tr S / d) I`.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub enum Shrinkage {
-    /// Chosen from the data by oracle approximating shrinkage (Chen, Wiesel, Eldar & Hero 2010).
+    /// Chosen from the data. With the vectors at hand and few tuples, [`align`](crate::align::align()) takes what finds
+    /// held-out tuples best; otherwise it is [`Shrinkage::Oas`].
     #[default]
     Auto,
+    /// By oracle approximating shrinkage (Chen, Wiesel, Eldar & Hero 2010), which needs the covariance only.
+    Oas,
     /// Not at all: maximum likelihood.
     None,
     /// By this much, from 0 to 0.99.
@@ -23,9 +28,10 @@ impl FromStr for Shrinkage {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
-        let expected = format!("it must be auto, none or a number from 0 to {MOST}");
+        let expected = format!("it must be auto, oas, none or a number from 0 to {MOST}");
         match text {
             "auto" => Ok(Shrinkage::Auto),
+            "oas" => Ok(Shrinkage::Oas),
             "none" => Ok(Shrinkage::None),
             number => match number.parse() {
                 Ok(by) if (0.0..=MOST).contains(&by) => Ok(Shrinkage::By(by)),
@@ -39,6 +45,7 @@ impl fmt::Display for Shrinkage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Shrinkage::Auto => f.write_str("auto"),
+            Shrinkage::Oas => f.write_str("oas"),
             Shrinkage::None => f.write_str("none"),
             Shrinkage::By(by) => write!(f, "{by}"),
         }
@@ -65,6 +72,24 @@ pub(crate) struct Shrunk {
 }
 
 impl Shrunk {
+    /// A view whose parameters `W`, `Psi` and `mu` are known in coordinates in which this covariance is white and `mean` is
+    /// zero; its projection is `E[z|x] = (I + Wᵀ Psi⁻¹ W)⁻¹ Wᵀ Psi⁻¹ (x - mu)`.
+    pub(crate) fn unwhiten(&self, name: &str, mean: &[f64], (w, psi, mu): (&Mat, &Mat, &[f64])) -> Result<View> {
+        let q = Cholesky::new(psi, &format!("the noise of view {name:?}"))?.solve(w);
+        let precision = Mat::identity(w.ncols(), w.ncols()) + transpose_times(w, &q);
+        let precision = Cholesky::new(&symmetric(&precision), "the posterior precision")?;
+        // In whitened coordinates it applies to L⁻¹ (x - mean).
+        let projection = precision.solve(&q.transpose().to_owned());
+        let projection = self.factor.solve_upper(&projection.transpose().to_owned()).transpose().to_owned();
+        let l = self.factor.l();
+        Ok(View {
+            name: name.to_owned(),
+            mu: mean.iter().zip(times_vector(l, mu)).map(|(mean, shift)| mean + shift).collect(),
+            projection,
+            emission: Some(Emission { w: times(l, w), psi: symmetric(&times_transpose(&times(l, psi), l)) }),
+        })
+    }
+
     /// What to tell the user, if anything.
     pub(crate) fn warning(&self, view: &str) -> Option<FitWarning> {
         let view = view.to_owned();
@@ -93,7 +118,7 @@ impl Shrinkage {
             return Err(Error::NotEnoughData(problem));
         }
         let asked = match self {
-            Shrinkage::Auto => oracle_approximating(covariance, n),
+            Shrinkage::Auto | Shrinkage::Oas => oracle_approximating(covariance, n),
             Shrinkage::None => 0.0,
             Shrinkage::By(by) => by,
         };

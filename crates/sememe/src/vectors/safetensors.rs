@@ -56,12 +56,18 @@ fn array(file: &TensorFile) -> Result<Array> {
 
 /// Writes `vectors` (F32) and `words` (UTF-8 bytes, each word ended by a newline).
 pub(crate) fn write(embeddings: &Embeddings, path: &Path) -> Result<()> {
+    write_with(embeddings, Vec::new(), path)
+}
+
+/// Writes further arrays beside them.
+pub(crate) fn write_with(embeddings: &Embeddings, further: Vec<(String, Tensor)>, path: &Path) -> Result<()> {
     let words: Vec<u8> = embeddings.vocabulary().iter().flat_map(|word| [word.as_bytes(), b"\n"].concat()).collect();
     let matrix = embeddings.matrix();
-    let tensors = vec![
+    let mut tensors = vec![
         (VECTORS.to_owned(), Tensor::f32s(matrix.as_slice(), matrix.rows(), matrix.cols())),
         (WORDS.to_owned(), Tensor::bytes(&words)),
     ];
+    tensors.extend(further);
     tensors::write(path, &json!({ "kind": "vectors", "version": 1 }), tensors)
 }
 

@@ -229,7 +229,7 @@ const MESSAGES: [(&str, &[(&str, &str)]); 11] = [
         ("huge-latent-dimension-of-empty-views", "rows and columns are needed"),
         ("one-view", ": describes no model"),
         ("unknown-method", "unknown variant `magic`"),
-        ("wrong-version", "of format version 2"),
+        ("wrong-version", "of format version 3"),
     ]),
     ("detect", &[
         ("empty.zst", ": is empty after decompression"),

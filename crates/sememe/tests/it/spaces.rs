@@ -1,9 +1,11 @@
 //! The whole way: align, write, open, project.
 
 use sememe::align::{Aligned, Options, align};
+use sememe::evidence;
 use sememe::lexicon::Tuples;
-use sememe::model::{Alignment, Casing};
+use sememe::model::Alignment;
 use sememe::normalize::Step;
+use sememe::preparation::Casing;
 use sememe::space::Space;
 use sememe::vectors::{Embeddings, Matrix};
 
@@ -19,9 +21,9 @@ fn aligned(options: &Options) -> (Aligned, Embeddings) {
 }
 
 fn options() -> Options {
+    let normalize = vec![Step::Unit, Step::Center, Step::Standardize];
     Options {
-        casing: Casing::Lower,
-        normalize: vec![Step::Unit, Step::Center, Step::Standardize],
+        evidence: evidence::Options { casing: Casing::Lower, normalize, ..Default::default() },
         ..Options::default()
     }
 }
@@ -35,10 +37,13 @@ fn a_space_opens_as_it_was_written_and_projects_the_same_vectors_alike() {
 
     let space = Space::open(&path).unwrap();
     for (view, latent) in aligned.alignment.model.views.iter().zip(&aligned.latent) {
+        let latent = &latent.as_ref().unwrap().embeddings;
         assert_eq!(space.view(&view.name).unwrap().matrix().as_slice(), latent.matrix().as_slice());
     }
     let again = space.alignment().project(0, x).unwrap();
-    assert_eq!(again.matrix().as_slice(), aligned.latent[0].matrix().as_slice());
+    let before = aligned.latent[0].as_ref().unwrap();
+    assert_eq!(again.embeddings.matrix().as_slice(), before.embeddings.matrix().as_slice());
+    assert_eq!(again.log_density, before.log_density);
     assert_eq!(space.alignment().model.log_likelihood, aligned.alignment.model.log_likelihood);
     assert_eq!(space.alignment().sources, aligned.alignment.sources);
     assert!(space.view("z").unwrap_err().to_string().contains("there are \"x/1\", \"Ключ\""));
@@ -87,7 +92,7 @@ fn a_model_of_another_version_is_refused() {
     let (aligned, _) = aligned(&Options::default());
     aligned.alignment.write(&path).unwrap();
     let mut bytes = std::fs::read(&path).unwrap();
-    let version = b"\\\"version\\\":1";
+    let version = b"\\\"version\\\":2";
     let at = bytes.windows(version.len()).position(|window| window == version).unwrap();
     bytes[at + version.len() - 1] = b'7';
     std::fs::write(&path, bytes).unwrap();
@@ -143,8 +148,9 @@ fn a_view_of_another_space_is_noticed() {
     let path = folder.path().join("space");
     let (aligned, _) = aligned(&Options::default());
     Space::write(&path, &aligned.alignment, &aligned.latent).unwrap();
-    let words: Vec<&str> = aligned.latent[0].vocabulary().iter().skip(1).collect();
-    let (fewer, _) = aligned.latent[0].select(words);
+    let latent = &aligned.latent[0].as_ref().unwrap().embeddings;
+    let words: Vec<&str> = latent.vocabulary().iter().skip(1).collect();
+    let (fewer, _) = latent.select(words);
     let file = path.join("x%2F1.safetensors");
     sememe::vectors::write(&fewer, &file, sememe::vectors::Format::Safetensors).unwrap();
     let error = Space::open(&path).unwrap().view("x/1").unwrap_err().to_string();

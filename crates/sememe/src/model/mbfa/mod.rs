@@ -14,7 +14,7 @@ use self::em::Parameters;
 use self::problem::Problem;
 pub use self::solver::{Observer, Trace};
 use super::latent_size::free_loadings;
-use super::{FitWarning, LatentSize, Method, Model, View};
+use super::{FitWarning, LatentSize, Method, Model};
 use crate::error::{Error, Result};
 use crate::moments::Moments;
 
@@ -59,12 +59,14 @@ impl fmt::Debug for Options {
 }
 
 /// Where to begin.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub enum Start {
     /// Browne's start for complete tuples, a chain of cross-covariances for holes.
     Informed,
     /// Random loadings from a seed.
     Random(u64),
+    /// Where an earlier fit to the same views ended.
+    Model(Arc<Model>),
 }
 
 /// How to go on.
@@ -82,13 +84,17 @@ pub fn fit(moments: &Moments, options: &super::Options) -> Result<(Model, Vec<Fi
     let latent = options.latent.at_most(moments.views())?;
     let mut warnings = Vec::new();
     let problem = Problem::new(moments, options.shrinkage, &mut warnings)?;
-    let start = match options.mbfa.start {
-        Start::Random(seed) => start::random(&problem, latent, seed)?,
+    let start = match &options.mbfa.start {
+        Start::Model(model) => problem.parameters_of(model, latent)?,
+        Start::Random(seed) => start::random(&problem, latent, *seed)?,
         Start::Informed if problem.is_complete() => start::browne(&problem, latent)?,
         Start::Informed => start::chain(&problem, latent)?,
     };
     let (mut parameters, mut trace) = solver::maximize(&problem, start, &options.mbfa)?;
     gauge::fix(&problem, &mut parameters)?;
+    if let Start::Model(before) = &options.mbfa.start {
+        trace.continue_from(before.trace.as_ref());
+    }
     if options.latent == LatentSize::Auto {
         (parameters, trace) = shorten(&problem, parameters, trace, &options.mbfa)?;
     }
@@ -130,14 +136,10 @@ fn shorten(problem: &Problem, longest: Parameters, trace: Trace, options: &Optio
 }
 
 fn model(problem: &Problem, parameters: &Parameters, trace: Trace) -> Result<Model> {
-    let view = |view: usize| {
-        let (mu, emission, projection) = problem.unwhiten(parameters, view)?;
-        Ok(View { name: problem.names[view].clone(), mu, projection, emission: Some(emission) })
-    };
     let last = trace.negative_log_likelihoods.last().copied().unwrap_or(f64::NAN);
     Ok(Model {
         method: Method::Mbfa,
-        views: (0..problem.dims.len()).map(view).collect::<Result<_>>()?,
+        views: (0..problem.dims.len()).map(|view| problem.unwhiten(parameters, view)).collect::<Result<_>>()?,
         tuples: problem.tuples,
         log_likelihood: Some(-last * problem.tuples),
         rho: Vec::new(),

@@ -5,7 +5,7 @@ use crate::error::{Error, Result};
 use crate::linalg::{Mat, symmetric};
 use crate::model::ibfa::few_tuples;
 use crate::model::shrinkage::Shrunk;
-use crate::model::{Emission, FitWarning, Shrinkage};
+use crate::model::{Emission, FitWarning, Model, Shrinkage, View};
 use crate::moments::{Moments, spans};
 
 /// The tuples that have the same views.
@@ -122,21 +122,31 @@ impl Problem {
         self.patterns.iter().map(of_pattern).sum()
     }
 
-    /// A view's parameters in its own coordinates, and the projection `E[z|x] = (I + Wᵀ Psi⁻¹ W)⁻¹ Wᵀ Psi⁻¹ (x - mu)`.
-    pub(super) fn unwhiten(&self, parameters: &Parameters, view: usize) -> Result<(Vec<f64>, Emission, Mat)> {
-        let factor = &self.whiteners[view].factor;
-        let (w, psi) = (&parameters.w[view], &parameters.psi[view]);
-        let noise = crate::linalg::Cholesky::new(psi, &format!("the noise of view {:?}", self.names[view]))?;
-        let q = noise.solve(w);
-        let precision = Mat::identity(w.ncols(), w.ncols()) + w.transpose() * &q;
-        let precision = crate::linalg::Cholesky::new(&symmetric(&precision), "the posterior precision")?;
-        // In whitened coordinates it applies to L⁻¹ (x - mean).
-        let projection = precision.solve(&q.transpose().to_owned());
-        let projection = factor.solve_upper(&projection.transpose().to_owned()).transpose().to_owned();
-        let l = factor.l();
-        let emission = Emission { w: l * w, psi: symmetric(&(l * psi * l.transpose())) };
-        let shift = l * Mat::from_fn(self.dims[view], 1, |i, _| parameters.mu[view][i]);
-        let mu = (0..self.dims[view]).map(|i| self.means[view][i] + shift[(i, 0)]).collect();
-        Ok((mu, emission, projection))
+    /// The parameters of a fitted model in whitened coordinates.
+    pub(super) fn parameters_of(&self, model: &Model, latent: usize) -> Result<Parameters> {
+        let shapes = |view: &View| (view.name.clone(), view.dim());
+        let theirs: Vec<(String, usize)> = model.views.iter().map(shapes).collect();
+        let ours: Vec<(String, usize)> = self.names.iter().cloned().zip(self.dims.iter().copied()).collect();
+        if theirs != ours || model.latent() != latent {
+            let given = format!("a model of {theirs:?} with {} latent dimensions", model.latent());
+            return Err(Error::argument("start", given, format!("it must be of {ours:?} with {latent}")));
+        }
+        let mut parameters = Parameters { w: Vec::new(), psi: Vec::new(), mu: Vec::new() };
+        for (number, view) in model.views.iter().enumerate() {
+            let Emission { w, psi } = model.emission(number)?;
+            let factor = &self.whiteners[number].factor;
+            let half = factor.solve_lower(psi).transpose().to_owned();
+            let offset = Mat::from_fn(view.dim(), 1, |i, _| view.mu[i] - self.means[number][i]);
+            parameters.w.push(factor.solve_lower(w));
+            parameters.psi.push(symmetric(&factor.solve_lower(&half)));
+            parameters.mu.push(factor.solve_lower(&offset).col(0).iter().copied().collect());
+        }
+        Ok(parameters)
+    }
+
+    /// A view in its own coordinates.
+    pub(super) fn unwhiten(&self, parameters: &Parameters, view: usize) -> Result<View> {
+        let Parameters { w, psi, mu } = parameters;
+        self.whiteners[view].unwhiten(&self.names[view], &self.means[view], (&w[view], &psi[view], &mu[view]))
     }
 }

@@ -37,6 +37,16 @@ pub struct Trace {
     pub certificate: Option<f64>,
 }
 
+impl Trace {
+    /// Puts what an earlier fit did before this one, which began where that ended.
+    pub(super) fn continue_from(&mut self, before: Option<&Trace>) {
+        if let Some(before) = before {
+            self.negative_log_likelihoods.splice(..1, before.negative_log_likelihoods.iter().copied());
+            self.evaluations += before.evaluations;
+        }
+    }
+}
+
 /// Told of every accepted step; can stop the fit, which then returns the best point so far.
 pub trait Observer: Send + Sync {
     /// `evaluations` likelihoods were computed; the latest negative log-likelihood per tuple is given.

@@ -3,27 +3,25 @@
 //! Moments are small, can be shared where the vectors cannot, and merge: for two sets of rows with `n`, mean `m` and
 //! scatter `T = Σ (x - m)(x - m)ᵀ`, Chan's formula gives `T = T₁ + T₂ + n₁n₂/(n₁+n₂) (m₁ - m₂)(m₁ - m₂)ᵀ`.
 
+mod file;
+mod merge;
+
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, Result};
-use crate::files::Input;
 use crate::lexicon::Tuples;
 use crate::linalg::{Mat, outer_gram};
 use crate::normalize::column_means;
-use crate::tensors::{self, Tensor, TensorFile};
-use crate::vectors::Embeddings;
+use crate::vectors::{Embeddings, Matrix};
 
 /// Rows summed by one thread at a time, and how many such pieces wait to be added in order.
 /// Fixed, so that the bits do not depend on the number of threads.
 const ROWS: usize = 1024;
 const PIECES: usize = 8;
 
-const KIND: &str = "moments";
-const VERSION: u64 = 1;
+pub(crate) use self::file::{KIND, Metadata, VERSION};
 
 /// A view's name and dimension.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -53,6 +51,13 @@ pub struct PatternMoments {
 }
 
 impl PatternMoments {
+    /// Moments of rows stacked side by side: the first of `x` with the first of `y`, and so on.
+    pub(crate) fn of_rows(x: &Matrix, y: &Matrix) -> Self {
+        let rows = u32::try_from(x.rows()).expect("a vocabulary has under 2³² words");
+        let indices: Vec<u32> = (0..rows).flat_map(|row| [row, row]).collect();
+        pattern_moments(&[(x, &column_means(x)), (y, &column_means(y))], &indices)
+    }
+
     /// The maximum-likelihood covariance, `scatter / n`.
     pub fn covariance(&self) -> Mat {
         let n = self.n;
@@ -71,18 +76,6 @@ impl PatternMoments {
             mean: kept.iter().map(|&i| self.mean[i]).collect(),
             scatter: Mat::from_fn(kept.len(), kept.len(), |i, j| self.scatter[(kept[i], kept[j])]),
         }
-    }
-
-    fn merge(&mut self, other: &Self) {
-        let n = self.n + other.n;
-        let difference: Vec<f64> = other.mean.iter().zip(&self.mean).map(|(theirs, ours)| theirs - ours).collect();
-        let weight = self.n * other.n / n;
-        let (rows, cols) = (self.scatter.nrows(), self.scatter.ncols());
-        self.scatter = Mat::from_fn(rows, cols, |i, j| {
-            self.scatter[(i, j)] + other.scatter[(i, j)] + weight * difference[i] * difference[j]
-        });
-        self.mean.iter_mut().zip(&difference).for_each(|(mean, difference)| *mean += other.n / n * difference);
-        self.n = n;
     }
 }
 
@@ -106,14 +99,19 @@ impl Moments {
         // Subtracting the mean of the vocabulary first keeps the sums small: no cancellation.
         let shifts: Vec<Vec<f64>> = views.iter().map(|(_, embeddings)| column_means(embeddings.matrix())).collect();
         let patterns = tuples.by_pattern().into_iter().map(|(pattern, indices)| {
-            let of_pattern: Vec<(&Embeddings, &[f64])> =
-                pattern.iter().map(|&view| (views[view].1, &shifts[view][..])).collect();
+            let of_pattern: Vec<(&Matrix, &[f64])> =
+                pattern.iter().map(|&view| (views[view].1.matrix(), &shifts[view][..])).collect();
             let moments = pattern_moments(&of_pattern, &indices);
             (pattern, moments)
         });
         let patterns = patterns.collect();
         let views = views.iter().map(|(name, embeddings)| Shape { name: (*name).to_owned(), dim: embeddings.dim() });
         Moments { views: views.collect(), patterns }
+    }
+
+    /// Moments of pairs of two views.
+    pub(crate) fn of_pairs(views: [Shape; 2], pairs: PatternMoments) -> Self {
+        Moments { views: views.to_vec(), patterns: BTreeMap::from([(vec![0, 1], pairs)]) }
     }
 
     /// The views.
@@ -151,92 +149,11 @@ impl Moments {
         }
         merged
     }
-
-    /// Adds the moments of other tuples over the same views. Exact up to rounding, whatever the order.
-    pub fn merge(&mut self, other: &Moments) -> Result<()> {
-        if self.views != other.views {
-            let describe = |views: &[Shape]| {
-                views.iter().map(|view| format!("{} ({})", view.name, view.dim)).collect::<Vec<_>>().join(", ")
-            };
-            return Err(Error::argument(
-                "moments",
-                describe(&other.views),
-                format!("to be merged they must be over the same views: {}", describe(&self.views)),
-            ));
-        }
-        for (pattern, theirs) in &other.patterns {
-            match self.patterns.get_mut(pattern) {
-                Some(ours) => ours.merge(theirs),
-                None => drop(self.patterns.insert(pattern.clone(), theirs.clone())),
-            }
-        }
-        Ok(())
-    }
-
-    /// Writes a safetensors file.
-    pub fn write(&self, path: &Path) -> Result<()> {
-        let mut tensors = Vec::new();
-        for (number, moments) in self.patterns.values().enumerate() {
-            tensors.push((format!("{number}.mean"), Tensor::f64s(&moments.mean)));
-            tensors.push((format!("{number}.scatter"), Tensor::matrix(&moments.scatter)));
-        }
-        let patterns =
-            self.patterns.iter().map(|(views, moments)| PatternMetadata { views: views.clone(), n: moments.n });
-        let metadata = Metadata {
-            kind: KIND.to_owned(),
-            version: VERSION,
-            views: self.views.clone(),
-            patterns: patterns.collect(),
-        };
-        tensors::write(path, &metadata, tensors)
-    }
-
-    /// Reads what [`Moments::write`] wrote.
-    pub fn read(path: &Path) -> Result<Self> {
-        Self::read_input(&Input::open(path)?)
-    }
-
-    /// [`Moments::read`] on bytes that are already at hand.
-    pub fn read_input(input: &Input) -> Result<Self> {
-        let file = TensorFile::read(input)?;
-        let metadata: Metadata = file.metadata(KIND, VERSION)?;
-        let mut patterns = BTreeMap::new();
-        for (number, PatternMetadata { views, n }) in metadata.patterns.into_iter().enumerate() {
-            let increasing = views.windows(2).all(|pair| pair[0] < pair[1]);
-            if !increasing || views.is_empty() || views.last().is_some_and(|&last| last >= metadata.views.len()) {
-                return Err(file.error(format!("group {number} is over views {views:?}, which do not exist")));
-            }
-            if !(n.is_finite() && n > 0.0) {
-                return Err(file.error(format!("group {number} has a count of {n}")));
-            }
-            let dim = views.iter().fold(0_usize, |sum, &view| sum.saturating_add(metadata.views[view].dim));
-            let mean = file.f64s(&format!("{number}.mean"), dim)?;
-            let scatter = file.matrix(&format!("{number}.scatter"), dim, dim)?;
-            if patterns.insert(views, PatternMoments { n, mean, scatter }).is_some() {
-                return Err(file.error(format!("group {number} is over the same views as one before")));
-            }
-        }
-        Ok(Moments { views: metadata.views, patterns })
-    }
-}
-
-#[derive(Serialize, Deserialize)]
-struct Metadata {
-    kind: String,
-    version: u64,
-    views: Vec<Shape>,
-    patterns: Vec<PatternMetadata>,
-}
-
-#[derive(Serialize, Deserialize)]
-struct PatternMetadata {
-    views: Vec<usize>,
-    n: f64,
 }
 
 /// Sums the rows that `indices` name, one index per view and tuple.
-fn pattern_moments(views: &[(&Embeddings, &[f64])], indices: &[u32]) -> PatternMoments {
-    let dim: usize = views.iter().map(|(embeddings, _)| embeddings.dim()).sum();
+fn pattern_moments(views: &[(&Matrix, &[f64])], indices: &[u32]) -> PatternMoments {
+    let dim: usize = views.iter().map(|(matrix, _)| matrix.cols()).sum();
     let n = (indices.len() / views.len()) as f64;
     let mut sum = vec![0.0; dim];
     let mut scatter = Mat::zeros(dim, dim);
@@ -254,12 +171,12 @@ fn pattern_moments(views: &[(&Embeddings, &[f64])], indices: &[u32]) -> PatternM
     PatternMoments { n, mean, scatter }
 }
 
-fn piece_sums(views: &[(&Embeddings, &[f64])], piece: &[u32], dim: usize) -> (Vec<f64>, Mat) {
+fn piece_sums(views: &[(&Matrix, &[f64])], piece: &[u32], dim: usize) -> (Vec<f64>, Mat) {
     let mut sum = vec![0.0; dim];
     let mut rows = Mat::zeros(dim, piece.len() / views.len());
     for (col, tuple) in piece.chunks_exact(views.len()).enumerate() {
-        let values = tuple.iter().zip(views).flat_map(|(&index, (embeddings, shift))| {
-            embeddings.vector(index as usize).iter().zip(*shift).map(|(&x, shift)| f64::from(x) - shift)
+        let values = tuple.iter().zip(views).flat_map(|(&index, (matrix, shift))| {
+            matrix.row(index as usize).iter().zip(*shift).map(|(&x, shift)| f64::from(x) - shift)
         });
         for (row, value) in values.enumerate() {
             sum[row] += value;
@@ -283,7 +200,7 @@ pub(crate) fn spans(views: &[Shape], pattern: &[usize]) -> Vec<(usize, usize)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::vectors::{Matrix, Vocabulary};
+    use crate::vectors::Vocabulary;
 
     fn sample(rows: usize, dim: usize, seed: u32) -> Embeddings {
         let mut state = seed;

@@ -1,0 +1,78 @@
+//! The options that say what a model is fitted to.
+
+use std::str::FromStr;
+
+use clap::{Args, ValueEnum};
+use sememe::lexicon::Shared;
+use sememe::normalize::Step;
+
+use super::Named;
+
+/// The names of all of them.
+pub const GATHERING: [&str; 7] = ["lexicon", "identical", "tuples", "monolingual", "normalize", "lower", "resume"];
+
+/// What to fit to.
+#[derive(Args)]
+pub struct Gathering {
+    /// A dictionary: A-B=FILE for pairs between two views, or a FILE of tuples with a header of view names
+    #[arg(long, short, value_name = "A-B=FILE")]
+    pub lexicon: Vec<String>,
+    /// Take strings that the views share as a dictionary
+    #[arg(long, value_name = "WHICH", num_args = 0..=1, require_equals = true, default_missing_value = "strings")]
+    pub identical: Option<Identical>,
+    /// Use tuples as the dictionaries give them, or only complete ones, of which every two words are a pair
+    #[arg(long, value_enum, default_value = "holes", value_name = "WHICH")]
+    pub tuples: Which,
+    /// mbfa: let every word of every view count as much as this fraction of a tuple
+    #[arg(long, value_name = "WEIGHT")]
+    pub monolingual: Option<f64>,
+    /// Prepare vectors by these steps, in order: unit, center, standardize; or none
+    #[arg(long, default_value = "unit", value_name = "STEPS")]
+    pub normalize: Steps,
+    /// Lower-case all words; of words that become equal the first is kept
+    #[arg(long)]
+    pub lower: bool,
+    /// Word list of a view's array (default: beside it)
+    #[arg(long, value_name = "NAME=FILE")]
+    pub words: Vec<Named>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Which {
+    /// As they are: a tuple may lack views
+    Holes,
+    /// Only those that have all views, joined from all dictionaries
+    Complete,
+}
+
+/// Steps of preparation, separated by commas.
+#[derive(Clone)]
+pub struct Steps(pub Vec<Step>);
+
+impl FromStr for Steps {
+    type Err = sememe::Error;
+
+    fn from_str(text: &str) -> Result<Self, sememe::Error> {
+        match text {
+            "none" | "" => Ok(Steps(Vec::new())),
+            steps => steps.split(',').map(|step| step.trim().parse()).collect::<Result<_, _>>().map(Steps),
+        }
+    }
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+pub enum Identical {
+    /// Every shared string
+    Strings,
+    /// Shared numbers only
+    Numerals,
+}
+
+impl From<Identical> for Shared {
+    fn from(which: Identical) -> Self {
+        match which {
+            Identical::Strings => Shared::Strings,
+            Identical::Numerals => Shared::Numerals,
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! `sememe extend`: a space and one more view in, the larger space out.
+
+use std::sync::Arc;
+
+use sememe::align::{self, Extended};
+use sememe::lexicon::Shared;
+use sememe::model;
+use sememe::space::Space;
+use sememe::vectors::{Embeddings, Vocabulary};
+use serde_json::json;
+
+use super::gather::{Dictionary, Policy, gather_tuples};
+use super::{describe_read, read_vectors};
+use crate::arguments::{BadUsage, Extend, Global};
+use crate::output::{self, count};
+use crate::progress::{Interruption, Iterations, Stopwatch};
+
+pub fn run(arguments: &Extend, global: &Global, interruption: &Arc<Interruption>) -> anyhow::Result<()> {
+    if let Some(output) = &arguments.output {
+        Space::check_writable(output)?;
+    }
+    let mut stopwatch = Stopwatch::start(global);
+    let space = Space::open(&arguments.space)?;
+    let alignment = space.alignment();
+    let new = &arguments.view.name;
+    let names: Vec<&str> = alignment.model.views.iter().map(|view| view.name.as_str()).chain([new.as_str()]).collect();
+    if names[..names.len() - 1].contains(&new.as_str()) {
+        return Err(BadUsage(format!("the space has a view named {new:?} already; choose another name")).into());
+    }
+    let dictionaries =
+        arguments.lexicon.iter().map(|text| Dictionary::parse(text, &names)).collect::<anyhow::Result<Vec<_>>>()?;
+    if dictionaries.is_empty() && arguments.identical.is_none() {
+        return Err(BadUsage("which words mean the same? give --lexicon A-B=FILE, or --identical".to_owned()).into());
+    }
+    let latent = space.latent_views()?;
+    let read = read_vectors(&arguments.view.path, arguments.words.clone(), &arguments.reading, global)?;
+    let report = describe_read(&read);
+    let casing = alignment.preparation.casing;
+    let embeddings = casing.of_embeddings(read.embeddings);
+
+    let none = Vocabulary::new();
+    let known = latent.iter().map(|view| view.as_ref().map_or(&none, Embeddings::vocabulary));
+    let vocabularies: Vec<(&str, &Vocabulary)> =
+        names.iter().copied().zip(known.chain([embeddings.vocabulary()])).collect();
+    let policy = Policy { casing, strict: arguments.reading.strict };
+    let identical = arguments.identical.map(Shared::from);
+    let (tuples, lexicons) = gather_tuples(&dictionaries, identical, &vocabularies, &policy, global)?;
+    stopwatch.finished("reading");
+
+    let observer = Iterations::new(global, interruption);
+    let mut options = model::Options { shrinkage: arguments.shrinkage, ..Default::default() };
+    options.mbfa.evaluations = arguments.iterations;
+    options.mbfa.tolerance = arguments.tolerance;
+    options.mbfa.observer = observer.clone();
+    let extended = align::extend(alignment, &latent, (new.clone(), embeddings), &tuples, &options);
+    observer.finish();
+    let Extended { alignment, latent, warnings } = extended?;
+    stopwatch.finished("fitting");
+    for warning in &warnings {
+        output::warn(global, warning);
+    }
+    space.extend(&alignment, &latent, arguments.output.as_deref())?;
+    stopwatch.finished("writing");
+
+    let written = arguments.output.as_deref().unwrap_or(space.path()).display().to_string();
+    let words = latent.embeddings.len();
+    let json = json!({
+        "space": written,
+        "view": { "name": new, "words": words, "shrinkage": alignment.model.shrinkage.last(), "read": report },
+        "views": names,
+        "lexicons": lexicons,
+        "warnings": warnings.iter().map(ToString::to_string).collect::<Vec<_>>(),
+    });
+    output::result(global, json, || format!("added {} words of {new} to {written}", count(words)))
+}

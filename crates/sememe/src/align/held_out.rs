@@ -1,0 +1,142 @@
+//! How much to shrink, by what finds translations: fit to one half of the tuples, and look for the other half.
+//!
+//! Formulas such as oracle approximating shrinkage estimate a covariance well. What finds translations is another
+//! question, and its answer is shrinking much more: with 2,000 English-Russian pairs of 300 dimensions the formula says
+//! 0.03 and 0.07, held-out translations say 0.45 and are found a fifth more often.
+
+use rayon::prelude::*;
+
+use crate::error::Result;
+use crate::lexicon::Tuples;
+use crate::linalg::product_of_rows;
+use crate::model::{self, LatentSize, Method, Model, Shrinkage, View};
+use crate::moments::{Moments, Shape};
+use crate::normalize::scale_to_unit;
+use crate::vectors::{Embeddings, Matrix};
+
+/// What is tried, beginning with `FIRST` and going where it gets better.
+const CANDIDATES: [f64; 9] = [0.01, 0.03, 0.1, 0.2, 0.3, 0.45, 0.6, 0.75, 0.9];
+const FIRST: usize = 2;
+/// With more tuples than this for each dimension it makes little difference: for a closed form, and for an iterated fit.
+const MANY: f64 = 50.0;
+const MANY_FOR_ITERATION: f64 = 10.0;
+/// How far an iterated fit goes: enough for retrieval.
+const EVALUATIONS: usize = 10;
+/// Held-out tuples looked for between two views.
+const QUERIES: usize = 1000;
+
+/// The shrinkage that is best for finding held-out tuples; automatic, as it was, where that cannot or need not be asked.
+pub(super) fn shrinkage(
+    moments: &Moments,
+    views: &[Embeddings],
+    tuples: &Tuples,
+    options: &model::Options,
+) -> Shrinkage {
+    let method = options.method_for(moments.views().len());
+    let many = match method {
+        Method::Ibfa | Method::Cca | Method::CcaNipals => MANY,
+        Method::Mbfa => MANY_FOR_ITERATION,
+        // They do not shrink.
+        Method::Svd | Method::LeastSquares => return Shrinkage::Auto,
+    };
+    let is_poor =
+        |(view, shape): (usize, &Shape)| moments.marginal(&[view]).is_some_and(|all| all.n < many * shape.dim as f64);
+    if !moments.views().iter().enumerate().any(is_poor) {
+        return Shrinkage::Auto;
+    }
+    let named: Vec<(&str, &Embeddings)> = moments.views().iter().map(|view| view.name.as_str()).zip(views).collect();
+    let halves = tuples.halves();
+    let of_halves = halves.each_ref().map(|half| Moments::of(&named, half));
+    let mut options = options.clone();
+    options.mbfa.evaluations = options.mbfa.evaluations.min(EVALUATIONS);
+    options.mbfa.observer = std::sync::Arc::new(());
+    if options.latent == LatentSize::Auto {
+        options.latent = LatentSize::Largest;
+    }
+    let score = |by: f64| {
+        let options = model::Options { shrinkage: Shrinkage::By(by), ..options.clone() };
+        let missed = |(moments, others): (&Moments, &Tuples)| -> Result<f64> {
+            let (model, _) = model::fit(moments, &options)?;
+            mean_log_rank(&model, views, others)
+        };
+        // A half may be too little to fit anything to.
+        let both = of_halves.iter().zip([&halves[1], &halves[0]]).map(missed).sum::<Result<f64>>();
+        both.unwrap_or(f64::INFINITY)
+    };
+    match best(score) {
+        Some(by) => Shrinkage::By(by),
+        None => Shrinkage::Auto,
+    }
+}
+
+/// Walks from the first candidate to a lowest score.
+fn best(score: impl Fn(f64) -> f64) -> Option<f64> {
+    let (mut at, mut lowest) = (FIRST, score(CANDIDATES[FIRST]));
+    let mut walk = |step: isize| {
+        let start = at;
+        while let Some(next) = at.checked_add_signed(step).filter(|&next| next < CANDIDATES.len()) {
+            let value = score(CANDIDATES[next]);
+            // Not to be had by an accident of rounding.
+            if value >= lowest {
+                break;
+            }
+            (at, lowest) = (next, value);
+        }
+        at != start
+    };
+    // Where more was better, less is not.
+    let _ = walk(1) || walk(-1);
+    lowest.is_finite().then_some(CANDIDATES[at])
+}
+
+/// The mean logarithm of the rank of the right word among the held-out ones, by cosine, over all pairs of views.
+fn mean_log_rank(model: &Model, views: &[Embeddings], tuples: &Tuples) -> Result<f64> {
+    let mut sum = 0.0;
+    let mut count = 0;
+    for a in 0..views.len() {
+        for b in a + 1..views.len() {
+            let pairs = tuples.pairs_of(a, b);
+            let pairs: Vec<(usize, usize)> =
+                pairs.iter().step_by(pairs.len().div_ceil(QUERIES).max(1)).copied().collect();
+            if pairs.is_empty() {
+                continue;
+            }
+            let project = |view: &View, embeddings: &Embeddings, rows: Vec<usize>| -> Result<Matrix> {
+                let mut latent = view.project(&embeddings.matrix().select(&rows))?;
+                scale_to_unit(&mut latent);
+                Ok(latent)
+            };
+            let x = project(&model.views[a], &views[a], pairs.iter().map(|pair| pair.0).collect())?;
+            let y = project(&model.views[b], &views[b], pairs.iter().map(|pair| pair.1).collect())?;
+            let mut cosines = vec![0.0; pairs.len() * pairs.len()];
+            product_of_rows(x.as_slice(), y.as_slice(), x.cols(), &mut cosines);
+            let cosine = |i: usize, j: usize| cosines[i * pairs.len() + j];
+            let log_ranks: Vec<f64> = (0..pairs.len())
+                .into_par_iter()
+                .map(|i| {
+                    // Another translation of the same word is not wrong.
+                    let others = || (0..pairs.len()).filter(|&j| pairs[j].0 != pairs[i].0 && pairs[j].1 != pairs[i].1);
+                    let forth = others().filter(|&j| cosine(i, j) > cosine(i, i)).count();
+                    let back = others().filter(|&j| cosine(j, i) > cosine(i, i)).count();
+                    ((1 + forth) as f64).ln() + ((1 + back) as f64).ln()
+                })
+                .collect();
+            sum += log_ranks.iter().sum::<f64>();
+            count += 2 * pairs.len();
+        }
+    }
+    Ok(if count > 0 { sum / count as f64 } else { f64::INFINITY })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::best;
+
+    #[test]
+    fn walks_to_the_lowest_score_and_gives_up_where_there_is_none() {
+        for lowest in [0.01, 0.03, 0.1, 0.2, 0.6, 0.9] {
+            assert_eq!(best(|by| (by - lowest).abs()), Some(lowest));
+        }
+        assert_eq!(best(|_| f64::INFINITY), None);
+    }
+}

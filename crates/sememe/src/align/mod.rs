@@ -1,0 +1,97 @@
+//! The whole way from vectors and tuples to an aligned space, in one call.
+
+mod extension;
+mod held_out;
+
+use std::sync::Arc;
+
+pub use self::extension::{Extended, extend};
+use crate::error::{Error, Result};
+use crate::evidence::{self, Evidence};
+use crate::latent::LatentView;
+use crate::lexicon::Tuples;
+use crate::model::mbfa::Start;
+use crate::model::{self, Alignment, FitWarning, LatentSize, Method, Shrinkage};
+use crate::vectors::Embeddings;
+
+/// How to align.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// What to fit to.
+    pub evidence: evidence::Options,
+    /// How to fit.
+    pub fit: model::Options,
+    /// Go on where this ended, which must have been fitted to the same evidence.
+    pub resume: Option<Alignment>,
+}
+
+/// What came out.
+#[derive(Debug)]
+pub struct Aligned {
+    /// The model and what belongs to it.
+    pub alignment: Alignment,
+    /// Each view's words where they lie in the latent space; none for views whose vectors are not at hand.
+    pub latent: Vec<Option<LatentView>>,
+    /// What should be known about the fit.
+    pub warnings: Vec<FitWarning>,
+}
+
+/// Prepares the views, fits a model to the tuples and projects every word. Automatic shrinkage is chosen by what finds
+/// translations that were held out, where there are few tuples; see [`Shrinkage::Auto`] for the others.
+pub fn align(views: Vec<(String, Embeddings)>, tuples: &Tuples, options: &Options) -> Result<Aligned> {
+    let (evidence, prepared) = Evidence::gather(views, tuples, &options.evidence)?;
+    let mut options = options.clone();
+    if options.fit.shrinkage == Shrinkage::Auto {
+        options.fit.shrinkage = held_out::shrinkage(&evidence.moments, &prepared, tuples, &options.fit);
+    }
+    let (alignment, warnings) = fit_evidence(evidence, &options)?;
+    let project = |(view, prepared): (usize, &Embeddings)| alignment.model.latent_view(view, prepared).map(Some);
+    let latent = prepared.iter().enumerate().map(project).collect::<Result<_>>()?;
+    Ok(Aligned { alignment, latent, warnings })
+}
+
+/// Fits a model to evidence, whoever gathered it.
+pub fn fit_evidence(evidence: Evidence, options: &Options) -> Result<(Alignment, Vec<FitWarning>)> {
+    let mut fit = options.fit.clone();
+    if let Some(before) = &options.resume {
+        check_resumable(before, &evidence, &mut fit)?;
+        fit.mbfa.start = Start::Model(Arc::new(before.model.clone()));
+    }
+    let (model, warnings) = model::fit(&evidence.moments, &fit)?;
+    let words = vec![0; model.views.len()];
+    Ok((Alignment { model, preparation: evidence.preparation, sources: evidence.sources, words }, warnings))
+}
+
+/// A fit goes on only with what it was begun with.
+fn check_resumable(before: &Alignment, evidence: &Evidence, fit: &mut model::Options) -> Result<()> {
+    let refused = |given: &str, expected: String| Err(Error::argument("resume", given, expected));
+    let method = before.model.method;
+    if method != Method::Mbfa {
+        return refused("impossible", format!("the model was fitted by {method}, which does not iterate like mbfa"));
+    }
+    if *fit.method.get_or_insert(method) != method {
+        return refused("impossible", format!("the model was fitted by {method}; leave the method as it was"));
+    }
+    if fit.latent == LatentSize::default() {
+        fit.latent = LatentSize::Of(before.model.latent());
+    }
+    let mut changed = Vec::new();
+    if before.preparation != evidence.preparation {
+        changed.push("how vectors are prepared".to_owned());
+    }
+    for ((view, then), now) in before.model.views.iter().zip(&before.sources.views).zip(&evidence.sources.views) {
+        if then != now {
+            changed.push(format!("the vectors of view {:?}", view.name));
+        }
+    }
+    if before.sources.views.len() != evidence.sources.views.len() {
+        changed.push("the number of views".to_owned());
+    }
+    if before.sources.lexicon != evidence.sources.lexicon {
+        changed.push("the dictionaries".to_owned());
+    }
+    match changed.is_empty() {
+        true => Ok(()),
+        false => refused("with other data", format!("{} changed since; fit from the beginning", changed.join(", "))),
+    }
+}

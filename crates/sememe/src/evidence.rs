@@ -1,0 +1,224 @@
+//! All that a model is fitted from: moments, how their vectors were prepared, and where they came from.
+//!
+//! Evidence is small, does not give the vectors away, and can be written, merged and fitted elsewhere.
+
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
+use crate::files::Input;
+use crate::lexicon::Tuples;
+use crate::moments::{self, Moments};
+use crate::normalize::Step;
+use crate::preparation::{Casing, Policy, Preparation};
+use crate::tensors::{self, TensorFile};
+use crate::vectors::Embeddings;
+
+/// Something that was used.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Source {
+    /// How many words or tuples.
+    pub count: usize,
+    /// A hash of them, independent of the file format.
+    pub fingerprint: String,
+}
+
+impl Source {
+    /// The words and vectors.
+    pub fn of(embeddings: &Embeddings) -> Self {
+        Source { count: embeddings.len(), fingerprint: embeddings.fingerprint() }
+    }
+
+    /// The words of all tuples; `word` finds them by view and index.
+    pub(crate) fn of_tuples<'a>(tuples: &Tuples, word: impl Fn(usize, usize) -> &'a str) -> Self {
+        let mut hasher = blake3::Hasher::new();
+        for tuple in tuples.iter() {
+            for (view, index) in tuple.iter().enumerate() {
+                hasher.update(index.map_or("", |index| word(view, index)).as_bytes()).update(b"\t");
+            }
+            hasher.update(b"\n");
+        }
+        Source { count: tuples.len(), fingerprint: hasher.finalize().to_hex().to_string() }
+    }
+
+    pub(crate) fn merge(&mut self, other: &Self) {
+        self.count += other.count;
+        let both = format!("{}\n{}", self.fingerprint, other.fingerprint);
+        self.fingerprint = blake3::hash(both.as_bytes()).to_hex().to_string();
+    }
+}
+
+/// All that moments were summed over.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sources {
+    /// The vectors of each view.
+    pub views: Vec<Source>,
+    /// The tuples.
+    pub lexicon: Source,
+}
+
+/// How evidence is gathered.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// The policy for words; the vectors and tuples given must already follow it.
+    pub casing: Casing,
+    /// What to do to the vectors first.
+    pub normalize: Vec<Step>,
+    /// Let every word count as evidence of its own view, with this weight beside a tuple's 1.
+    pub monolingual: Option<f64>,
+}
+
+/// Moments with their history.
+#[derive(Debug, Clone)]
+pub struct Evidence {
+    /// The moments of the prepared vectors.
+    pub moments: Moments,
+    /// How the vectors were prepared.
+    pub preparation: Preparation,
+    /// Where they came from.
+    pub sources: Sources,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Metadata {
+    #[serde(flatten)]
+    moments: moments::Metadata,
+    #[serde(flatten)]
+    policy: Policy,
+    sources: Sources,
+}
+
+impl Evidence {
+    /// Prepares the views and sums over the tuples; also returns the prepared vectors.
+    pub fn gather(
+        views: Vec<(String, Embeddings)>,
+        tuples: &Tuples,
+        options: &Options,
+    ) -> Result<(Self, Vec<Embeddings>)> {
+        let (names, mut embeddings): (Vec<String>, Vec<Embeddings>) = views.into_iter().unzip();
+        if let Some(twice) = names.iter().enumerate().find_map(|(i, name)| names[..i].contains(name).then_some(name)) {
+            return Err(Error::argument("view", twice, "each view needs a name of its own"));
+        }
+        let sources = Sources {
+            views: embeddings.iter().map(Source::of).collect(),
+            lexicon: Source::of_tuples(tuples, |view, index| embeddings[view].word(index)),
+        };
+        let preparation = Preparation::fit_apply(options.casing, &options.normalize, &mut embeddings);
+        let named: Vec<(&str, &Embeddings)> = names.iter().map(String::as_str).zip(&embeddings).collect();
+        let mut moments = Moments::of(&named, tuples);
+        if let Some(weight) = options.monolingual {
+            if !(weight > 0.0 && weight.is_finite()) {
+                return Err(Error::argument("monolingual weight", weight, "it must be a positive number"));
+            }
+            moments.merge(&Moments::of(&named, &every_word(&embeddings)).weighted(weight))?;
+        }
+        Ok((Evidence { moments, preparation, sources }, embeddings))
+    }
+
+    /// Everything taken together. The result does not depend on the order, except for that of the views, which are
+    /// taken as the first of the parts has them and then as they come.
+    pub fn merged(mut parts: Vec<Evidence>) -> Result<Self> {
+        let Some(names) = parts.first().map(|first| first.moments.views().to_vec()) else {
+            return Err(Error::NotEnoughData("no moments are given".to_owned()));
+        };
+        let mut names: Vec<String> = names.into_iter().map(|view| view.name).collect();
+        parts.sort_by(|a, b| a.sources.lexicon.fingerprint.cmp(&b.sources.lexicon.fingerprint));
+        if parts.windows(2).any(|two| two[0].sources == two[1].sources) {
+            return Err(Error::argument("moments", "given twice", "the same tuples must not be counted again"));
+        }
+        let mut parts = parts.into_iter();
+        let mut merged = parts.next().expect("there is a first part");
+        for part in parts {
+            merged.merge(part)?;
+        }
+        for view in merged.moments.views() {
+            if !names.contains(&view.name) {
+                names.push(view.name.clone());
+            }
+        }
+        Ok(merged.in_order(&names))
+    }
+
+    fn merge(&mut self, other: Evidence) -> Result<()> {
+        self.preparation.check_same_policy(&other.preparation)?;
+        let known: Vec<String> = self.moments.views().iter().map(|view| view.name.clone()).collect();
+        self.moments.merge(&other.moments)?;
+        let theirs = other.moments.views().iter().zip(other.preparation.normalizers).zip(&other.sources.views);
+        for ((view, normalizer), source) in theirs {
+            let Some(place) = known.iter().position(|name| *name == view.name) else {
+                self.preparation.normalizers.push(normalizer);
+                self.sources.views.push(source.clone());
+                continue;
+            };
+            if self.preparation.normalizers[place] != normalizer {
+                let expected = "its steps learned other numbers before, as other words were given; \
+                                steps that learn nothing, such as unit, do not have this problem";
+                return Err(Error::argument("preparation of a view", &view.name, expected));
+            }
+            if self.sources.views[place] != *source {
+                self.sources.views[place].merge(source);
+            }
+        }
+        self.sources.lexicon.merge(&other.sources.lexicon);
+        Ok(())
+    }
+
+    /// The same with the views in the order of the names.
+    fn in_order(self, names: &[String]) -> Self {
+        let place = |name: &String| self.moments.views().iter().position(|view| view.name == *name);
+        let places: Vec<usize> = names.iter().filter_map(place).collect();
+        let Preparation { casing, steps, normalizers } = self.preparation;
+        let Sources { views, lexicon } = self.sources;
+        Evidence {
+            preparation: Preparation {
+                casing,
+                steps,
+                normalizers: places.iter().map(|&place| normalizers[place].clone()).collect(),
+            },
+            sources: Sources { views: places.iter().map(|&place| views[place].clone()).collect(), lexicon },
+            moments: self.moments.in_order(&places),
+        }
+    }
+
+    /// Writes a safetensors file.
+    pub fn write(&self, path: &Path) -> Result<()> {
+        let metadata = Metadata {
+            moments: self.moments.metadata(),
+            policy: self.preparation.policy(),
+            sources: self.sources.clone(),
+        };
+        let tensors = self.moments.tensors().into_iter().chain(self.preparation.tensors());
+        tensors::write(path, &metadata, tensors.collect())
+    }
+
+    /// Reads what [`Evidence::write`] wrote.
+    pub fn read(path: &Path) -> Result<Self> {
+        Self::read_input(&Input::open(path)?)
+    }
+
+    /// [`Evidence::read`] on bytes that are already at hand.
+    pub fn read_input(input: &Input) -> Result<Self> {
+        let file = TensorFile::read(input)?;
+        let Metadata { moments, policy, sources } = file.metadata(moments::KIND, moments::VERSION)?;
+        let moments = Moments::from_file(&file, moments)?;
+        let dims: Vec<usize> = moments.views().iter().map(|view| view.dim).collect();
+        if sources.views.len() != dims.len() {
+            return Err(file.error(format!("names {} sources for {} views", sources.views.len(), dims.len())));
+        }
+        Ok(Evidence { preparation: Preparation::read(&file, policy, &dims)?, sources, moments })
+    }
+}
+
+/// Each word of each view as a tuple by itself.
+fn every_word(views: &[Embeddings]) -> Tuples {
+    let mut tuples = Tuples::new(views.len());
+    for (view, embeddings) in views.iter().enumerate() {
+        for word in 0..embeddings.len() {
+            let mut tuple = vec![None; views.len()];
+            tuple[view] = Some(word);
+            tuples.add(&tuple);
+        }
+    }
+    tuples
+}

@@ -1,0 +1,215 @@
+//! One more view of a hidden vector about which other views, which stay as they are, say `z ~ N(m, M)` in each tuple.
+//!
+//! `x = W z + mu + e` makes `x | m ~ N(W m + mu, Psi + W M Wᵀ)`. EM needs of the tuples only the moments of `[m; x]`: with
+//! `V = (M⁻¹ + Wᵀ Psi⁻¹ W)⁻¹`, `A = V M⁻¹` and `B = V Wᵀ Psi⁻¹`, the posterior mean of `z` is `A m + B (x - mu)`.
+
+use super::ibfa::few_tuples;
+use super::shrinkage::Shrunk;
+use super::{FitWarning, Options, View};
+use crate::error::{Error, Result};
+use crate::linalg::{
+    Cholesky, Mat, add_outer, block, inner, symmetric, times, times_transpose, times_vector, transpose_times,
+};
+use crate::moments::{PatternMoments, Shape};
+
+/// The tuples of which the same views are known.
+pub(crate) struct Group {
+    /// `M⁻¹`: how precisely the known views determine `z`.
+    pub(crate) precision: Mat,
+    /// `M`.
+    pub(crate) covariance: Mat,
+    /// Of `m` and `x`, stacked.
+    pub(crate) moments: PatternMoments,
+}
+
+/// What is estimated, in coordinates in which `x` is white.
+struct Parameters {
+    w: Mat,
+    psi: Mat,
+    mu: Vec<f64>,
+}
+
+/// Sums over all tuples that the regression of `x` on `[z; 1]` needs.
+struct Sums {
+    /// Of `[z; 1] [z; 1]ᵀ`.
+    regressors: Mat,
+    /// Of `[z; 1] xᵀ`.
+    cross: Mat,
+    /// Of `x xᵀ`.
+    second: Mat,
+    count: f64,
+}
+
+/// Fits the view called `name`, of dimension `dim`; returns it with its shrinkage.
+pub(crate) fn fit(name: &str, dim: usize, groups: &[Group], options: &Options) -> Result<(View, f64, Vec<FitWarning>)> {
+    let latent = groups[0].precision.nrows();
+    if latent < 1 || groups.iter().any(|group| group.moments.mean.len() != latent + dim) {
+        return Err(Error::argument("dimension", dim, "the moments are of other vectors"));
+    }
+    let x = (latent, dim);
+    let mut all = of_x(&groups[0].moments, x);
+    groups[1..].iter().for_each(|group| all.merge(&of_x(&group.moments, x)));
+    let shrunk = options.shrinkage.apply(&all.covariance(), all.n, name)?;
+    let shape = Shape { name: name.to_owned(), dim };
+    let mut warnings: Vec<FitWarning> = shrunk.warning(name).into_iter().collect();
+    warnings.extend(few_tuples(all.n, std::slice::from_ref(&shape), &[shrunk.by]));
+
+    let groups: Vec<Group> = groups.iter().map(|group| group.whitened(x, &all.mean, &shrunk)).collect();
+    let (parameters, evaluations, converged) = maximize(&groups, latent, dim, options)?;
+    if !converged {
+        warnings.push(FitWarning::NotConverged { evaluations });
+    }
+    let Parameters { w, psi, mu } = &parameters;
+    Ok((shrunk.unwhiten(name, &all.mean, (w, psi, mu))?, shrunk.by, warnings))
+}
+
+fn of_x(moments: &PatternMoments, (start, len): (usize, usize)) -> PatternMoments {
+    PatternMoments {
+        n: moments.n,
+        mean: moments.mean[start..start + len].to_vec(),
+        scatter: block(&moments.scatter, (start, len), (start, len)),
+    }
+}
+
+/// EM from the regression of `x` on `m`, until the likelihood settles.
+fn maximize(groups: &[Group], latent: usize, dim: usize, options: &Options) -> Result<(Parameters, usize, bool)> {
+    let mut sums = Sums::new(latent, dim);
+    for group in groups {
+        let t = Mat::from_fn(latent, latent + dim, |i, j| f64::from(u8::from(i == j)));
+        sums.add(group, &vec![0.0; dim], &t, &group.covariance);
+    }
+    let mut parameters = sums.regress(&vec![0.0; dim])?;
+    let mut before = f64::INFINITY;
+    let mut quiet = 0;
+    for evaluation in 1..=options.mbfa.evaluations {
+        let (next, value) = step(groups, &parameters)?;
+        let tuples: f64 = groups.iter().map(|group| group.moments.n).sum();
+        quiet = if before - value < options.mbfa.tolerance * value.abs().max(1.0) { quiet + 1 } else { 0 };
+        if options.mbfa.observer.accepted(evaluation, value / tuples).is_break() {
+            return Ok((parameters, evaluation, false));
+        }
+        if quiet >= 3 {
+            return Ok((parameters, evaluation, true));
+        }
+        before = value;
+        parameters = next;
+    }
+    Ok((parameters, options.mbfa.evaluations, false))
+}
+
+/// The next parameters, and the negative log-likelihood of `x` given `m` at the present ones.
+fn step(groups: &[Group], now: &Parameters) -> Result<(Parameters, f64)> {
+    let (dim, latent) = (now.w.nrows(), now.w.ncols());
+    let noise = Cholesky::unchecked(&now.psi, "the noise of the new view")?;
+    let q = noise.solve(&now.w);
+    let information = symmetric(&transpose_times(&now.w, &q));
+    let mut sums = Sums::new(latent, dim);
+    let mut value = 0.0;
+    for group in groups {
+        let posterior = Cholesky::unchecked(&symmetric(&(&group.precision + &information)), "a posterior precision")?;
+        let v = posterior.inverse();
+        let mut t = Mat::zeros(latent, latent + dim);
+        t.submatrix_mut(0, 0, latent, latent).copy_from(times(&v, &group.precision));
+        t.submatrix_mut(0, latent, latent, dim).copy_from(times_transpose(&v, &q));
+        let second = sums.add(group, &now.mu, &t, &v);
+
+        // x - W m, of which the second moment is R = [-W I] C [-W I]ᵀ.
+        let residual = Mat::from_fn(dim, latent + dim, |i, j| {
+            if j < latent { -now.w[(i, j)] } else { f64::from(u8::from(j - latent == i)) }
+        });
+        let r = times_transpose(&times(&residual, &second), &residual);
+        let r_q = times(&r, &q);
+        let trace = inner(&noise.inverse(), &r) - inner(&v, &transpose_times(&q, &r_q));
+        let before = Cholesky::unchecked(&group.precision, "a precision")?.log_det();
+        let log_det = noise.log_det() + posterior.log_det() - before;
+        let constant = dim as f64 * (2.0 * std::f64::consts::PI).ln();
+        value += 0.5 * group.moments.n * (constant + log_det + trace);
+    }
+    Ok((sums.regress(&now.mu)?, value))
+}
+
+impl Group {
+    /// With `x` centred and white, its covariance shrunk as a whole and its covariance with `m` as far as that needs.
+    fn whitened(&self, (start, dim): (usize, usize), mean: &[f64], shrunk: &Shrunk) -> Group {
+        let n = self.moments.n;
+        let own = (start, dim);
+        let mut of_x = block(&self.moments.scatter, own, own);
+        for j in 0..dim {
+            (0..dim).for_each(|i| of_x[(i, j)] *= 1.0 - shrunk.by);
+            of_x[(j, j)] += n * shrunk.by * shrunk.variance;
+        }
+        let half = shrunk.factor.solve_lower(&of_x).transpose().to_owned();
+        let white = symmetric(&shrunk.factor.solve_lower(&half));
+        let cross = block(&self.moments.scatter, own, (0, start));
+        let cross = shrunk.factor.solve_lower(&Mat::from_fn(dim, start, |i, j| shrunk.kept * cross[(i, j)]));
+        let offset = Mat::from_fn(dim, 1, |i, _| self.moments.mean[start + i] - mean[i]);
+        let offset = shrunk.factor.solve_lower(&offset);
+        let scatter = Mat::from_fn(start + dim, start + dim, |i, j| match (i < start, j < start) {
+            (true, true) => self.moments.scatter[(i, j)],
+            (false, true) => cross[(i - start, j)],
+            (true, false) => cross[(j - start, i)],
+            (false, false) => white[(i - start, j - start)],
+        });
+        let stacked = self.moments.mean[..start].iter().copied().chain(offset.col(0).iter().copied()).collect();
+        let moments = PatternMoments { n, mean: stacked, scatter };
+        Group { precision: self.precision.clone(), covariance: self.covariance.clone(), moments }
+    }
+
+    /// `[m; x - mu]` on average.
+    fn offset(&self, mu: &[f64]) -> Vec<f64> {
+        let latent = self.precision.nrows();
+        let mean = self.moments.mean.iter().enumerate();
+        mean.map(|(i, mean)| if i < latent { *mean } else { mean - mu[i - latent] }).collect()
+    }
+}
+
+impl Sums {
+    fn new(latent: usize, dim: usize) -> Self {
+        Sums {
+            regressors: Mat::zeros(latent + 1, latent + 1),
+            cross: Mat::zeros(latent + 1, dim),
+            second: Mat::zeros(dim, dim),
+            count: 0.0,
+        }
+    }
+
+    /// Adds tuples in which `z` has the mean `t [m; x - mu]` and the covariance `v`.
+    /// Returns the second moment of `[m; x - mu]`.
+    fn add(&mut self, group: &Group, mu: &[f64], t: &Mat, v: &Mat) -> Mat {
+        let offset = group.offset(mu);
+        let mut second = group.moments.covariance();
+        add_outer(&mut second, 1.0, &offset, &offset);
+        let (latent, dim) = (v.nrows(), self.second.nrows());
+        let n = group.moments.n;
+        let z_all = times(t, &second);
+        let z_z = v + times_transpose(&z_all, t);
+        let z = times_vector(t, &offset);
+        for j in 0..latent {
+            (0..latent).for_each(|i| self.regressors[(i, j)] += n * z_z[(i, j)]);
+            self.regressors[(latent, j)] += n * z[j];
+            self.regressors[(j, latent)] += n * z[j];
+        }
+        self.regressors[(latent, latent)] += n;
+        for j in 0..dim {
+            (0..latent).for_each(|i| self.cross[(i, j)] += n * z_all[(i, latent + j)]);
+            self.cross[(latent, j)] += n * offset[latent + j];
+            (0..dim).for_each(|i| self.second[(i, j)] += n * second[(latent + i, latent + j)]);
+        }
+        self.count += n;
+        second
+    }
+
+    /// `W` and what is to be added to `mu`, and what they leave unexplained.
+    fn regress(&self, mu: &[f64]) -> Result<Parameters> {
+        let (latent, dim) = (self.regressors.nrows() - 1, self.second.nrows());
+        let factor = Cholesky::unchecked(&symmetric(&self.regressors), "the second moment of the latent vectors")?;
+        let coefficients = factor.solve(&self.cross);
+        let explained = transpose_times(&coefficients, &self.cross);
+        let psi = symmetric(&Mat::from_fn(dim, dim, |i, j| (self.second[(i, j)] - explained[(i, j)]) / self.count));
+        Ok(Parameters {
+            w: Mat::from_fn(dim, latent, |i, j| coefficients[(j, i)]),
+            psi,
+            mu: (0..dim).map(|i| mu[i] + coefficients[(latent, i)]).collect(),
+        })
+    }
+}

@@ -1,0 +1,85 @@
+//! Moments as a file: two arrays for each group of tuples, and what they are over.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Moments, PatternMoments, Shape};
+use crate::error::Result;
+use crate::files::Input;
+use crate::tensors::{self, Tensor, TensorFile};
+
+pub(crate) const KIND: &str = "moments";
+pub(crate) const VERSION: u64 = 1;
+
+/// What moments are over.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Metadata {
+    kind: String,
+    version: u64,
+    views: Vec<Shape>,
+    patterns: Vec<PatternMetadata>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct PatternMetadata {
+    views: Vec<usize>,
+    n: f64,
+}
+
+impl Moments {
+    /// Writes a safetensors file.
+    pub fn write(&self, path: &Path) -> Result<()> {
+        tensors::write(path, &self.metadata(), self.tensors())
+    }
+
+    pub(crate) fn metadata(&self) -> Metadata {
+        let patterns =
+            self.patterns.iter().map(|(views, moments)| PatternMetadata { views: views.clone(), n: moments.n });
+        Metadata { kind: KIND.to_owned(), version: VERSION, views: self.views.clone(), patterns: patterns.collect() }
+    }
+
+    pub(crate) fn tensors(&self) -> Vec<(String, Tensor<'static>)> {
+        let arrays = |(number, moments): (usize, &PatternMoments)| {
+            [
+                (format!("{number}.mean"), Tensor::f64s(&moments.mean)),
+                (format!("{number}.scatter"), Tensor::matrix(&moments.scatter)),
+            ]
+        };
+        self.patterns.values().enumerate().flat_map(arrays).collect()
+    }
+
+    /// Reads what [`Moments::write`] wrote.
+    pub fn read(path: &Path) -> Result<Self> {
+        Self::read_input(&Input::open(path)?)
+    }
+
+    /// [`Moments::read`] on bytes that are already at hand.
+    pub fn read_input(input: &Input) -> Result<Self> {
+        let file = TensorFile::read(input)?;
+        let metadata = file.metadata(KIND, VERSION)?;
+        Self::from_file(&file, metadata)
+    }
+
+    /// The arrays that the metadata announce.
+    pub(crate) fn from_file(file: &TensorFile, metadata: Metadata) -> Result<Self> {
+        let mut patterns = BTreeMap::new();
+        for (number, PatternMetadata { views, n }) in metadata.patterns.into_iter().enumerate() {
+            let increasing = views.windows(2).all(|pair| pair[0] < pair[1]);
+            if !increasing || views.is_empty() || views.last().is_some_and(|&last| last >= metadata.views.len()) {
+                return Err(file.error(format!("group {number} is over views {views:?}, which do not exist")));
+            }
+            if !(n.is_finite() && n > 0.0) {
+                return Err(file.error(format!("group {number} has a count of {n}")));
+            }
+            let dim = views.iter().fold(0_usize, |sum, &view| sum.saturating_add(metadata.views[view].dim));
+            let mean = file.f64s(&format!("{number}.mean"), dim)?;
+            let scatter = file.matrix(&format!("{number}.scatter"), dim, dim)?;
+            if patterns.insert(views, PatternMoments { n, mean, scatter }).is_some() {
+                return Err(file.error(format!("group {number} is over the same views as one before")));
+            }
+        }
+        Ok(Moments { views: metadata.views, patterns })
+    }
+}

@@ -1,0 +1,132 @@
+//! What is done to words and vectors before they are aligned, so that it can be done to others later.
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
+use crate::lexicon::Lexicon;
+use crate::normalize::{Normalizer, Step};
+use crate::tensors::{Tensor, TensorFile};
+use crate::vectors::Embeddings;
+
+/// Whether words are told apart by their case.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Casing {
+    /// As they are written.
+    #[default]
+    Kept,
+    /// All lower case; of words that become equal the first is kept.
+    Lower,
+}
+
+impl Casing {
+    /// The vectors under this policy.
+    pub fn of_embeddings(self, embeddings: Embeddings) -> Embeddings {
+        match self {
+            Casing::Kept => embeddings,
+            Casing::Lower => embeddings.lowercased(),
+        }
+    }
+
+    /// The dictionary under this policy.
+    pub fn of_lexicon(self, lexicon: Lexicon) -> Lexicon {
+        match self {
+            Casing::Kept => lexicon,
+            Casing::Lower => lexicon.lowercased(),
+        }
+    }
+
+    /// A word under this policy.
+    pub fn of_word(self, word: &str) -> String {
+        match self {
+            Casing::Kept => word.to_owned(),
+            Casing::Lower => word.to_lowercase(),
+        }
+    }
+}
+
+/// How the words and vectors of every view are prepared.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Preparation {
+    /// The policy for words.
+    pub casing: Casing,
+    /// The steps that all views go through.
+    pub steps: Vec<Step>,
+    /// The steps as they were fitted on each view.
+    pub normalizers: Vec<Normalizer>,
+}
+
+/// The part of it that is not numbers.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Policy {
+    casing: Casing,
+    normalize: Vec<Step>,
+}
+
+impl Preparation {
+    /// Fits the steps on the views, whose words follow the policy already, and applies them.
+    pub(crate) fn fit_apply(casing: Casing, steps: &[Step], views: &mut [Embeddings]) -> Self {
+        let normalizers = views.iter_mut().map(|view| Normalizer::fit_apply(steps, view)).collect();
+        Preparation { casing, steps: steps.to_vec(), normalizers }
+    }
+
+    /// Words and vectors of a view as they come, prepared.
+    pub(crate) fn apply(&self, view: usize, embeddings: Embeddings) -> Embeddings {
+        let mut prepared = self.casing.of_embeddings(embeddings);
+        self.normalizers[view].apply(&mut prepared);
+        prepared
+    }
+
+    /// Whether both do the same to words, by the same steps.
+    pub(crate) fn check_same_policy(&self, other: &Self) -> Result<()> {
+        let describe = |preparation: &Self| {
+            let steps: Vec<String> = preparation.steps.iter().map(ToString::to_string).collect();
+            let case = if preparation.casing == Casing::Lower { "lower-cased" } else { "case kept" };
+            format!("{case}, normalized by {}", if steps.is_empty() { "nothing".to_owned() } else { steps.join(",") })
+        };
+        let (ours, theirs) = (describe(self), describe(other));
+        match ours == theirs {
+            true => Ok(()),
+            false => Err(Error::argument("preparation", theirs, format!("it must be as before: {ours}"))),
+        }
+    }
+
+    pub(crate) fn policy(&self) -> Policy {
+        Policy { casing: self.casing, normalize: self.steps.clone() }
+    }
+
+    /// What the steps learned, `{view}.normalize.{step}`.
+    pub(crate) fn tensors(&self) -> Vec<(String, Tensor<'static>)> {
+        let of_view = |(view, normalizer): (usize, &Normalizer)| {
+            let of_step = |(step, (_, learned)): (usize, &(Step, Vec<f32>))| {
+                let learned: Vec<f64> = learned.iter().map(|&x| f64::from(x)).collect();
+                (tensor_name(view, step), Tensor::f64s(&learned))
+            };
+            normalizer.parts().iter().enumerate().map(of_step).collect::<Vec<_>>()
+        };
+        self.normalizers.iter().enumerate().flat_map(of_view).collect()
+    }
+
+    /// Puts together what a file holds for views of these dimensions.
+    pub(crate) fn read(file: &TensorFile, policy: Policy, dims: &[usize]) -> Result<Self> {
+        let Policy { casing, normalize: steps } = policy;
+        let read_view = |(view, &dim): (usize, &usize)| {
+            let read_step = |(at, &step): (usize, &Step)| {
+                let name = tensor_name(view, at);
+                let len = if step == Step::Unit { 0 } else { dim };
+                let learned: Vec<f32> = file.f64s(&name, len)?.into_iter().map(|x| x as f32).collect();
+                if !learned.iter().all(|&x| x.is_finite() && (x > 0.0 || step != Step::Standardize)) {
+                    return Err(file.error(format!("the array {name:?} is nothing that the step {step} can learn")));
+                }
+                Ok((step, learned))
+            };
+            Ok(Normalizer::from_parts(steps.iter().enumerate().map(read_step).collect::<Result<_>>()?))
+        };
+        let normalizers = dims.iter().enumerate().map(read_view).collect::<Result<_>>()?;
+        Ok(Preparation { casing, steps, normalizers })
+    }
+}
+
+fn tensor_name(view: usize, step: usize) -> String {
+    format!("{view}.normalize.{step}")
+}
