@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! SPACE/model.safetensors        parameters, and how and from what they were fitted
-//! SPACE/en.safetensors           `vectors` (F32, words x latent) and `words` (UTF-8, one a line)
+//! SPACE/en.safetensors           `vectors` (F32, words x latent), `words` (UTF-8, one a line), and where the model has
+//!                                densities `log_density` (F64, one a word)
 //! SPACE/fr.safetensors
 //! ```
 
@@ -71,10 +72,20 @@ impl Space {
         &self.alignment
     }
 
+    fn view_file(&self, name: &str) -> Result<(usize, PathBuf)> {
+        let index = self.alignment.model.view_index(name)?;
+        Ok((index, self.path.join(&view_files(&self.alignment)[index])))
+    }
+
+    /// `log p(x)` of every word of a view under the model, where the space was written with them.
+    pub fn log_density(&self, view: &str) -> Result<Option<Vec<f64>>> {
+        let (index, path) = self.view_file(view)?;
+        vectors::safetensors::log_density(&path, self.alignment.sources.views[index].count)
+    }
+
     /// The words of a view with their latent vectors, which stay in the mapped file.
     pub fn view(&self, name: &str) -> Result<Embeddings> {
-        let index = self.alignment.model.view_index(name)?;
-        let path = self.path.join(&view_files(&self.alignment)[index]);
+        let (index, path) = self.view_file(name)?;
         let embeddings = vectors::safetensors::open_own(&path)?;
         let latent = self.alignment.model.latent();
         if embeddings.dim() != latent {

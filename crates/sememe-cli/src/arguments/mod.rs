@@ -1,6 +1,7 @@
 //! What can be typed. Parsed here, given meaning in `commands`.
 
 mod fitting;
+mod retrieval;
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -9,10 +10,10 @@ use std::str::FromStr;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use sememe::lexicon::Shared;
 use sememe::normalize::Step;
-use sememe::retrieve::Criterion;
 use sememe::vectors::{Format, ReadOptions};
 
 pub use self::fitting::Fitting;
+pub use self::retrieval::Ranking;
 
 /// A request that makes no sense, in words for the person who made it.
 #[derive(Debug)]
@@ -143,9 +144,8 @@ pub struct Translate {
     /// View to translate to
     #[arg(long, value_name = "VIEW")]
     pub to: String,
-    /// How candidates are ranked
-    #[arg(long, default_value = "nn", value_name = "CRITERION")]
-    pub criterion: Criterion,
+    #[command(flatten)]
+    pub ranking: Ranking,
     /// How many candidates per word
     #[arg(long, short = 'k', default_value = "5", value_name = "K")]
     pub candidates: NonZeroUsize,
@@ -195,9 +195,8 @@ pub struct EvaluateTranslation {
     /// Dictionary of right answers, source words first
     #[arg(long, value_name = "FILE")]
     pub gold: PathBuf,
-    /// How candidates are ranked
-    #[arg(long, default_value = "nn", value_name = "CRITERION")]
-    pub criterion: Criterion,
+    #[command(flatten)]
+    pub ranking: Ranking,
 }
 
 #[derive(Args)]
