@@ -13,7 +13,7 @@ use sememe::normalize::Step;
 use sememe::vectors::{Format, ReadOptions};
 
 pub use self::fitting::Fitting;
-pub use self::retrieval::Ranking;
+pub use self::retrieval::{Neighbors, Ranking};
 
 /// A request that makes no sense, in words for the person who made it.
 #[derive(Debug)]
@@ -77,6 +77,8 @@ pub enum Command {
     Align(Align),
     /// Translate words from one view of a space to another
     Translate(Translate),
+    /// Find the exact nearest rows of any two files of vectors
+    Neighbors(Neighbors),
     /// Apply a fitted model to other vectors of one of its views
     Project(Project),
     /// Measure how good a space is

@@ -5,6 +5,7 @@ pub mod convert;
 pub mod demo;
 pub mod evaluate;
 pub mod inspect;
+pub mod neighbors;
 pub mod project;
 pub mod translate;
 

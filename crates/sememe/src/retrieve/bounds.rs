@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::kernel;
+use super::kernel::{self, Estimate};
 use super::rows::Rows;
 
 /// Roundings in f32 from an estimate to its bound, taken together, relative to the largest number involved; there are
@@ -60,22 +60,34 @@ pub(super) struct Estimated {
     pub(super) error: f64,
 }
 
-impl TargetBounds {
-    /// For products in f32 of the vectors as they are: a sum of `dim` products errs by less than `dim` roundings.
-    pub(super) fn of_products(targets: &Rows, bias: &[f64]) -> Self {
-        let rounding = targets.dim() as f64 * f64::from(f32::EPSILON);
-        let estimated = (0..targets.len()).into_par_iter().map(|target| {
-            let length = targets.length(target);
-            Estimated { factor: targets.factor(target), length, error: rounding * length }
-        });
-        Self::new(estimated.collect(), bias)
+impl Estimated {
+    /// A vector for products in f32, the errors of which are counted with the other side.
+    pub(super) fn unchanged(rows: &Rows, index: usize) -> Self {
+        Estimated { factor: rows.factor(index), length: rows.length(index), error: 0.0 }
     }
 
+    /// Vectors for products in f32: a sum of `dim` products errs by less than `dim` roundings.
+    pub(super) fn products_with(rows: &Rows) -> Vec<Self> {
+        let rounding = rows.dim() as f64 * f64::from(f32::EPSILON);
+        let estimated = (0..rows.len()).into_par_iter().map(|index| {
+            let unchanged = Self::unchanged(rows, index);
+            Estimated { error: rounding * unchanged.length, ..unchanged }
+        });
+        estimated.collect()
+    }
+
+    fn is_usual(&self) -> bool {
+        let is_zero = self.factor == 0.0 || (self.length == 0.0 && self.error == 0.0);
+        is_zero || (USUAL.contains(&self.length) && USUAL.contains(&self.factor.abs()))
+    }
+}
+
+impl TargetBounds {
     pub(super) fn new(estimated: Vec<Estimated>, bias: &[f64]) -> Self {
         let mut bounds = TargetBounds::default();
-        for (Estimated { factor, length, error }, &bias) in estimated.into_iter().zip(bias) {
-            let is_usual = factor == 0.0 || length == 0.0 || (USUAL.contains(&length) && USUAL.contains(&factor.abs()));
-            let error = if is_usual { error + ROUNDING * (length + error) } else { f64::INFINITY };
+        for (target, &bias) in estimated.into_iter().zip(bias) {
+            let Estimated { factor, length, error } = target;
+            let error = if target.is_usual() { error + ROUNDING * (length + error) } else { f64::INFINITY };
             bounds.s.push(factor as f32);
             bounds.b.push(up(bias + ROUNDING * bias.abs() + SMALLEST));
             bounds.d.push(up(error));
@@ -91,29 +103,27 @@ impl TargetBounds {
 }
 
 impl QueryBound {
-    /// For products in f32, the errors of which are counted with the targets.
-    pub(super) fn of_product(queries: &Rows, query: usize) -> Self {
-        Self::new(&Estimated { factor: queries.factor(query), length: queries.length(query), error: 0.0 })
-    }
-
     pub(super) fn new(query: &Estimated) -> Self {
         let Estimated { factor, length, error } = *query;
-        let is_usual = factor == 0.0 || length == 0.0 || (USUAL.contains(&length) && USUAL.contains(&factor.abs()));
-        let length = if is_usual { length + error } else { f64::INFINITY };
+        let length = if query.is_usual() { length + error } else { f64::INFINITY };
         QueryBound { s: factor as f32, n: up(length), d: up(error) }
     }
 }
 
 impl Bounds<'_> {
     /// The first target whose bound is not below the threshold.
-    pub(super) fn first_reaching(&self, estimates: &[f32], query: &QueryBound, threshold: f64) -> Option<usize> {
-        kernel::first_reaching(estimates, *self, *query, down(threshold))
+    pub(super) fn first_reaching(
+        self,
+        estimates: &[impl Estimate],
+        query: QueryBound,
+        threshold: f64,
+    ) -> Option<usize> {
+        kernel::first_reaching(estimates, self, query, down(threshold))
     }
 
     /// All bounds.
-    pub(super) fn upper(self, estimates: &[f32], query: &QueryBound) -> impl Iterator<Item = f32> {
-        let query = *query;
-        estimates.iter().enumerate().map(move |(at, &estimate)| self.bound(at, estimate, query))
+    pub(super) fn all(self, estimates: &[impl Estimate], query: QueryBound) -> Vec<f32> {
+        estimates.iter().enumerate().map(|(at, estimate)| self.bound(at, estimate.value(), query)).collect()
     }
 
     #[inline(always)]

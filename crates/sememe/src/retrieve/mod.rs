@@ -19,15 +19,18 @@ mod bounds;
 mod corrected;
 mod criterion;
 mod engine;
+mod files;
 mod generative;
 mod in_space;
 mod kernel;
+mod quantised;
 mod retriever;
 mod rows;
 mod screen;
 mod terms;
 
 pub use self::criterion::Criterion;
+pub use self::files::{hits_files, write_hits};
 pub use self::in_space::Views;
 pub use self::retriever::{Generative, Pair, Retriever};
 use crate::error::Result;

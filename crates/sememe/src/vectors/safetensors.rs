@@ -29,7 +29,7 @@ pub(crate) fn read(input: &Input, words: Option<&Input>, options: &ReadOptions) 
 }
 
 /// The array called `vectors`, or the only one with rows and columns.
-fn array(file: &TensorFile) -> Result<Array> {
+pub(crate) fn array(file: &TensorFile) -> Result<Array> {
     let shapes = file.shapes();
     let candidates: Vec<&str> = shapes.iter().filter(|(_, shape)| shape.len() == 2).map(|(name, _)| *name).collect();
     let name = match candidates[..] {
