@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::Parser;
 use sememe::files::remove_unfinished;
+use sememe::retrieve::hits_files;
 use sememe::vectors::{self, Format};
 
 use crate::arguments::{Command, Evaluate, Sememe};
@@ -72,6 +73,7 @@ fn outputs(command: &Command) -> Vec<PathBuf> {
         Command::Extend(arguments) => vec![arguments.output.clone().unwrap_or_else(|| arguments.space.clone())],
         Command::Project(arguments) => files(&arguments.output, arguments.to),
         Command::Convert(arguments) => files(&arguments.output, arguments.to),
+        Command::Neighbors(arguments) => hits_files(&arguments.output).to_vec(),
         Command::Translate(_) | Command::Evaluate(_) | Command::Inspect(_) => Vec::new(),
     }
 }
@@ -87,6 +89,7 @@ fn run(sememe: &Sememe, interruption: &Arc<Interruption>) -> anyhow::Result<()> 
         Command::Extend(arguments) => commands::extend::run(arguments, global, interruption),
         Command::Moments(arguments) => commands::moments::run(arguments, global),
         Command::Translate(arguments) => commands::translate::run(arguments, global),
+        Command::Neighbors(arguments) => commands::neighbors::run(arguments, global),
         Command::Project(arguments) => commands::project::run(arguments, global),
         Command::Evaluate(Evaluate::Translation(arguments)) => commands::evaluate::translation(arguments, global),
         Command::Convert(arguments) => commands::convert::run(arguments, global),

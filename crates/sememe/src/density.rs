@@ -17,9 +17,9 @@ pub struct Density<'a> {
     emissions: Vec<&'a Emission>,
     noise: Vec<Cholesky>,
     /// `Psi⁻¹ W` of each view.
-    q: Vec<Mat>,
+    pub(crate) q: Vec<Mat>,
     /// `A`, the precision of `z` when the views are known.
-    precision: Cholesky,
+    pub(crate) precision: Cholesky,
 }
 
 /// How one view follows from another: `y | x ~ N(offset + map x, covariance)`.

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! SPACE/model.safetensors        parameters, and how and from what they were fitted
+//! SPACE/model.1.safetensors      the same with a view that was added later; the last one counts
 //! SPACE/en.safetensors           `vectors` (F32, words x latent), `words` (UTF-8, one a line) and, for generative models,
 //!                                `log_density` (F64, log p(x) of each word's vector)
 //! SPACE/fr.safetensors
@@ -67,7 +68,7 @@ impl Space {
             let problem = format!("is no sememe space: it has no {MODEL}; make one with `sememe align`");
             return Err(Error::malformed(path, Place::Whole, problem));
         }
-        Ok(Space { path: path.to_owned(), alignment: Alignment::read(&path.join(MODEL))? })
+        Ok(Space { path: path.to_owned(), alignment: Alignment::read(&path.join(model_file(extensions(path))))? })
     }
 
     /// The words of every view with their latent vectors; none where the space has none.
@@ -76,8 +77,8 @@ impl Space {
         views.map(|(view, &words)| (words > 0).then(|| self.view(&view.name)).transpose()).collect()
     }
 
-    /// Adds the last view of `alignment`, which has all of this space before it: in place, or in a copy. The files of
-    /// the other views keep their bits.
+    /// Adds the last view of `alignment`, which has all of this space before it: in place, or in a copy. The files that
+    /// are there already keep their bits.
     pub fn extend(&self, alignment: &Alignment, latent: &LatentView, copy: Option<&Path>) -> Result<()> {
         let mut words = self.alignment.words.clone();
         words.push(latent.embeddings.len());
@@ -87,14 +88,15 @@ impl Space {
         let write_files = |folder: &Path| {
             write_view(latent, &folder.join(new))?;
             // Last, so that the space is whole at any time.
-            alignment.write(&folder.join(MODEL))
+            alignment.write(&folder.join(model_file(extensions(&self.path) + 1)))
         };
         let Some(path) = copy else { return write_files(&self.path) };
         let folder = OutputFolder::create(path)?;
         check_replaceable(path)?;
-        for file in old.iter().filter(|file| self.path.join(file).exists()) {
-            let from = self.path.join(file);
-            fs::copy(&from, folder.path().join(file)).map_err(|error| Error::read(&from, error))?;
+        let models = (0..=extensions(&self.path)).map(model_file);
+        for file in models.chain(old.iter().cloned()).filter(|file| self.path.join(file).exists()) {
+            let from = self.path.join(&file);
+            fs::copy(&from, folder.path().join(&file)).map_err(|error| Error::read(&from, error))?;
         }
         write_files(folder.path()).map_err(|error| folder.with_final_name(error))?;
         folder.finish()
@@ -110,10 +112,20 @@ impl Space {
         &self.alignment
     }
 
+    fn view_file(&self, name: &str) -> Result<(usize, PathBuf)> {
+        let index = self.alignment.model.view_index(name)?;
+        Ok((index, self.path.join(&view_files(&self.alignment)[index])))
+    }
+
+    /// `log p(x)` of every word of a view under the model, where the space was written with them.
+    pub fn log_density(&self, view: &str) -> Result<Option<Vec<f64>>> {
+        let (index, path) = self.view_file(view)?;
+        vectors::safetensors::log_density(&path, self.alignment.words[index])
+    }
+
     /// The words of a view with their latent vectors, which stay in the mapped file.
     pub fn view(&self, name: &str) -> Result<Embeddings> {
-        let index = self.alignment.model.view_index(name)?;
-        let path = self.path.join(&view_files(&self.alignment)[index]);
+        let (index, path) = self.view_file(name)?;
         if self.alignment.words[index] == 0 {
             let problem = format!(
                 "has no words of view {name:?}, as it was fitted from moments alone; \
@@ -166,15 +178,17 @@ fn check_replaceable(path: &Path) -> Result<()> {
     if !Space::is_space(path) {
         return refused(format!("it is no sememe space, as it has no {MODEL}"));
     }
-    let alignment = match Alignment::read(&path.join(MODEL)) {
+    let extensions = extensions(path);
+    let alignment = match Alignment::read(&path.join(model_file(extensions))) {
         Ok(alignment) => alignment,
         Err(error @ Error::Read { .. }) => return Err(error),
         Err(error) => return refused(format!("it is no space of this sememe ({error})")),
     };
     let own = view_files(&alignment);
+    let models: Vec<String> = (0..=extensions).map(model_file).collect();
     let is_own = |entry: &fs::DirEntry| {
         let name = entry.file_name();
-        (name == MODEL || own.iter().any(|file| name == file.as_str())) && !entry.path().is_dir()
+        (models.iter().chain(&own).any(|file| name == file.as_str())) && !entry.path().is_dir()
     };
     match entries.iter().find(|entry| !is_own(entry)) {
         Some(other) => refused(format!("it holds {:?}, which is no part of the space in it", other.file_name())),
@@ -182,19 +196,38 @@ fn check_replaceable(path: &Path) -> Result<()> {
     }
 }
 
+/// The file of the model after so many views were added.
+fn model_file(extensions: usize) -> String {
+    match extensions {
+        0 => MODEL.to_owned(),
+        number => format!("model.{number}.safetensors"),
+    }
+}
+
+/// How many views were added to a space.
+fn extensions(path: &Path) -> usize {
+    (1..).take_while(|&number| path.join(model_file(number)).is_file()).count()
+}
+
 /// A file name for each view: its own name where a file can have it, and never the same twice.
 fn view_files(alignment: &Alignment) -> Vec<String> {
-    let mut taken = vec![MODEL.to_owned()];
+    let mut taken = Vec::new();
     for view in &alignment.model.views {
         let stem = file_stem(&view.name);
         let names = std::iter::once(format!("{stem}.safetensors"))
             .chain((2..).map(|number| format!("{stem}~{number}.safetensors")));
         // Some file systems do not tell case apart.
-        let is_free = |name: &String| !taken.iter().any(|other| other.eq_ignore_ascii_case(name));
+        let is_model = |name: &String| {
+            let lower = name.to_ascii_lowercase();
+            let between = lower.strip_prefix("model.").and_then(|rest| rest.strip_suffix("safetensors"));
+            between.is_some_and(|between| between.bytes().all(|byte| byte == b'.' || byte.is_ascii_digit()))
+        };
+        let is_taken = |name: &String| taken.iter().any(|other: &String| other.eq_ignore_ascii_case(name));
+        let is_free = |name: &String| !is_model(name) && !is_taken(name);
         let name = names.into_iter().find(is_free).expect("infinitely many names");
         taken.push(name);
     }
-    taken.split_off(1)
+    taken
 }
 
 /// The name with everything but letters, digits and `._-` written as `%XX`, cut to what file systems take.

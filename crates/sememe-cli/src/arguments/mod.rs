@@ -2,6 +2,7 @@
 
 mod fitting;
 mod gathering;
+mod retrieval;
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -9,12 +10,12 @@ use std::str::FromStr;
 
 use clap::{Args, Parser, Subcommand};
 use sememe::model::Shrinkage;
-use sememe::retrieve::Criterion;
 use sememe::vectors::{Format, ReadOptions};
 
 pub use self::fitting::Fitting;
 use self::gathering::GATHERING;
 pub use self::gathering::{Gathering, Identical, Which};
+pub use self::retrieval::{Neighbors, Ranking};
 
 /// A request that makes no sense, in words for the person who made it.
 #[derive(Debug)]
@@ -82,6 +83,8 @@ pub enum Command {
     Moments(Moments),
     /// Translate words from one view of a space to another
     Translate(Translate),
+    /// Find the exact nearest rows of any two files of vectors
+    Neighbors(Neighbors),
     /// Apply a fitted model to other vectors of one of its views
     Project(Project),
     /// Measure how good a space is
@@ -196,9 +199,8 @@ pub struct Translate {
     /// View to translate to
     #[arg(long, value_name = "VIEW")]
     pub to: String,
-    /// How candidates are ranked
-    #[arg(long, default_value = "nn", value_name = "CRITERION")]
-    pub criterion: Criterion,
+    #[command(flatten)]
+    pub ranking: Ranking,
     /// How many candidates per word
     #[arg(long, short = 'k', default_value = "5", value_name = "K")]
     pub candidates: NonZeroUsize,
@@ -248,9 +250,8 @@ pub struct EvaluateTranslation {
     /// Dictionary of right answers, source words first
     #[arg(long, value_name = "FILE")]
     pub gold: PathBuf,
-    /// How candidates are ranked
-    #[arg(long, default_value = "nn", value_name = "CRITERION")]
-    pub criterion: Criterion,
+    #[command(flatten)]
+    pub ranking: Ranking,
 }
 
 #[derive(Args)]

@@ -10,7 +10,7 @@ use sememe::files::Input;
 use sememe::lexicon::{self, Lexicon, Tuples};
 use sememe::normalize::Step;
 use sememe::preparation::Casing;
-use sememe::retrieve::{Criterion, nearest};
+use sememe::retrieve::{Criterion, Pair, Retriever, nearest};
 use sememe::space::Space;
 use sememe::vectors::{self, Embeddings, ReadOptions};
 use serde_json::{Value, json};
@@ -147,7 +147,9 @@ fn evaluate_all(latent: &[&Embeddings]) -> anyhow::Result<Vec<(usize, usize, eva
     for from in 0..LANGUAGES.len() {
         for to in (0..LANGUAGES.len()).filter(|&to| to != from) {
             let gold = test.restricted(&[LANGUAGES[from].name, LANGUAGES[to].name])?;
-            results.push((from, to, evaluate::translation(latent[from], latent[to], &gold, Criterion::Nn)?));
+            let (source, target) = (latent[from], latent[to]);
+            let retriever = Retriever::new(Pair::new(source.matrix(), target.matrix()), Criterion::Nn)?;
+            results.push((from, to, evaluate::translation(source, target, &gold, &retriever)?));
         }
     }
     Ok(results)

@@ -3,6 +3,7 @@
 use sememe::evaluate;
 use sememe::lexicon;
 use sememe::preparation::Casing;
+use sememe::retrieve::Views;
 use sememe::space::Space;
 
 use super::gather::report_read;
@@ -11,12 +12,13 @@ use crate::output::{self, count};
 
 pub fn translation(arguments: &EvaluateTranslation, global: &Global) -> anyhow::Result<()> {
     let space = Space::open(&arguments.space)?;
-    let (source, target) = (space.view(&arguments.from)?, space.view(&arguments.to)?);
+    let views = Views::open(&space, &arguments.from, &arguments.to)?;
     let read = lexicon::read_pairs(&arguments.gold, &arguments.from, &arguments.to, &Default::default())?;
     let gold_report = report_read(&arguments.gold.display().to_string(), &read, global);
     let casing = space.alignment().preparation.casing;
     let gold = casing.of_lexicon(read.lexicon);
-    let result = evaluate::translation(&source, &target, &gold, arguments.criterion)?;
+    let retriever = views.retriever(arguments.ranking.criterion)?;
+    let result = evaluate::translation(&views.source, &views.target, &gold, &retriever)?;
 
     let mut json = serde_json::to_value(&result)?;
     json["from"] = arguments.from.clone().into();
@@ -27,7 +29,7 @@ pub fn translation(arguments: &EvaluateTranslation, global: &Global) -> anyhow::
     output::result(global, json, || {
         let header: Vec<String> = result.precision.keys().map(|rank| format!("P@{rank}")).collect();
         let header: Vec<&str> = std::iter::once("").chain(header.iter().map(String::as_str)).collect();
-        let name = format!("{} → {}, {}", arguments.from, arguments.to, arguments.criterion);
+        let name = format!("{} → {}, {}", arguments.from, arguments.to, result.criterion);
         let row = std::iter::once(name).chain(result.precision.values().map(|p| format!("{p:.2}"))).collect();
         let case = if casing == Casing::Lower { "lower-cased" } else { "case kept" };
         format!(

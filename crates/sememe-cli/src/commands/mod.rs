@@ -8,6 +8,7 @@ pub mod extend;
 mod gather;
 pub mod inspect;
 pub mod moments;
+pub mod neighbors;
 pub mod project;
 pub mod translate;
 

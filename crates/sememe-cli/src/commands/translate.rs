@@ -1,7 +1,7 @@
 //! `sememe translate`: words of one view, their nearest words of another.
 
 use sememe::lexicon::find_word;
-use sememe::retrieve::nearest;
+use sememe::retrieve::Views;
 use sememe::space::Space;
 use serde_json::{Value, json};
 
@@ -10,7 +10,8 @@ use crate::output;
 
 pub fn run(arguments: &Translate, global: &Global) -> anyhow::Result<()> {
     let space = Space::open(&arguments.space)?;
-    let (source, target) = (space.view(&arguments.from)?, space.view(&arguments.to)?);
+    let views = Views::open(&space, &arguments.from, &arguments.to)?;
+    let (source, target) = (&views.source, &views.target);
     let casing = space.alignment().preparation.casing;
     let place = |word: &String| find_word(source.vocabulary(), &casing.of_word(word));
     let (known, unknown): (Vec<&String>, Vec<&String>) = arguments.words.iter().partition(|word| place(word).is_some());
@@ -22,8 +23,8 @@ pub fn run(arguments: &Translate, global: &Global) -> anyhow::Result<()> {
         return Err(BadUsage(problem).into());
     }
     let rows: Vec<usize> = known.iter().filter_map(|word| place(word)).collect();
-    let hits =
-        nearest(&source.matrix().select(&rows), target.matrix(), arguments.candidates.get(), arguments.criterion)?;
+    let retriever = views.retriever(arguments.ranking.criterion)?;
+    let hits = retriever.nearest(&source.matrix().select(&rows), arguments.candidates.get())?;
 
     let mut translations = Vec::new();
     let mut table = Vec::new();
@@ -38,7 +39,7 @@ pub fn run(arguments: &Translate, global: &Global) -> anyhow::Result<()> {
     let json = json!({
         "from": arguments.from,
         "to": arguments.to,
-        "criterion": arguments.criterion,
+        "criterion": retriever.criterion(),
         "translations": translations,
         "unknown": unknown,
     });

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::error::{Error, Result};
 use crate::lexicon::{Lexicon, find_word};
-use crate::retrieve::{Criterion, nearest};
+use crate::retrieve::{Criterion, Retriever};
 use crate::vectors::Embeddings;
 
 /// How many candidates are looked at.
@@ -32,12 +32,13 @@ pub struct Translation {
     pub criterion: Criterion,
 }
 
-/// Translates the source words of `gold` (source in its first column) and compares.
+/// Translates the source words of `gold` (source in its first column) and compares. The retriever is one for `source` and
+/// `target`.
 pub fn translation(
     source: &Embeddings,
     target: &Embeddings,
     gold: &Lexicon,
-    criterion: Criterion,
+    retriever: &Retriever,
 ) -> Result<Translation> {
     let mut answers: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for entry in gold.entries() {
@@ -66,7 +67,7 @@ pub fn translation(
     }
     let indices: Vec<usize> = queries.iter().map(|(index, _)| *index).collect();
     let most = RANKS[RANKS.len() - 1];
-    let found = nearest(&source.matrix().select(&indices), target.matrix(), most, criterion)?;
+    let found = retriever.nearest(&source.matrix().select(&indices), most)?;
     let precision = RANKS.map(|rank| {
         let is_hit = |(candidates, (_, answers)): &(&Vec<_>, &(usize, Vec<usize>))| {
             candidates.iter().take(rank).any(|hit: &crate::retrieve::Hit| answers.contains(&hit.index))
@@ -80,6 +81,6 @@ pub fn translation(
         unknown_words,
         without_known_translation: gold_words - unknown_words - queries.len(),
         precision: precision.into_iter().collect(),
-        criterion,
+        criterion: retriever.criterion(),
     })
 }

@@ -1,132 +1,120 @@
-//! Exact search: tiles of inner products, of each of which only the best few per query are kept.
+//! The one engine: for every query the `k` targets with the largest `<q, t> + b(t)`, exactly.
+//!
+//! Scores that decide are sums in f64 in a fixed order ([`kernel::dot`](super::kernel::dot)). Most are never computed:
+//! a [screen](super::screen) gives an upper bound of every score, in tiles, by cheaper arithmetic, and only targets
+//! whose bound reaches the `k`-th best score so far are looked at. What comes out is what looking at all would give,
+//! however the work is divided.
 
 use rayon::prelude::*;
 
-use super::Hit;
-use crate::linalg::product_of_rows;
-use crate::normalize::norm;
-use crate::vectors::Matrix;
+use super::best::{Best, Scored};
+use super::kernel::dot;
+use super::rows::Rows;
+use super::screen::{QUERIES, Screen, TARGETS};
 
-/// Queries and targets per tile: the tile of scores stays in a core's cache. Fixed, so that nothing depends on threads.
-const QUERIES: usize = 128;
-const TARGETS: usize = 1024;
+/// For so few queries it costs less to look at all targets than to prepare a screen.
+const FEW: usize = 16;
+/// Targets that one thread looks at, at a time, when there are few queries.
+const SEGMENT: usize = 4096;
 
-/// Targets with the factor that each of their inner products is multiplied by.
-pub(super) struct Targets<'a> {
-    vectors: &'a Matrix,
-    factors: Vec<f32>,
+/// Queries, targets, and `b(t)`.
+pub(super) struct Search<'a> {
+    pub(super) queries: &'a Rows<'a>,
+    pub(super) targets: &'a Rows<'a>,
+    pub(super) bias: &'a [f64],
 }
 
-impl<'a> Targets<'a> {
-    /// For unit queries the score is the cosine. A zero vector has cosine 0 with everything.
-    pub(super) fn cosine(vectors: &'a Matrix) -> Self {
-        let factor = |row: &[f32]| match norm(row) {
-            0.0 => 0.0,
-            norm => (1.0 / norm) as f32,
-        };
-        let factors = vectors.as_slice().par_chunks_exact(vectors.cols()).map(factor).collect();
-        Targets { vectors, factors }
+impl Search<'_> {
+    /// For every query the best `k`, best first, equal scores by the lower index.
+    pub(super) fn nearest(&self, k: usize) -> Vec<Vec<Scored>> {
+        if self.queries.len() <= FEW { self.scan(k) } else { self.screened(k) }
     }
 
-    /// The `k` best targets of every query.
-    pub(super) fn nearest(&self, queries: &Matrix, k: usize) -> Vec<Vec<Hit>> {
-        let dim = queries.cols();
-        queries
-            .as_slice()
-            .par_chunks(QUERIES * dim)
-            .flat_map_iter(|queries| {
-                let mut best: Vec<Best> = queries.chunks_exact(dim).map(|_| Best::new(k)).collect();
-                let mut scores = vec![0.0; QUERIES * TARGETS];
-                for (tile, targets) in self.vectors.as_slice().chunks(TARGETS * dim).enumerate() {
-                    let first = tile * TARGETS;
-                    let width = targets.len() / dim;
-                    let factors = &self.factors[first..first + width];
-                    let scores = &mut scores[..best.len() * width];
-                    product_of_rows(queries, targets, dim, scores);
-                    for (best, scores) in best.iter_mut().zip(scores.chunks_exact(width)) {
-                        for (offset, (score, factor)) in scores.iter().zip(factors).enumerate() {
-                            best.offer(Hit { index: first + offset, score: score * factor });
-                        }
-                    }
+    /// The score that decides.
+    fn score(&self, query: usize, target: usize) -> Scored {
+        let product = dot(self.queries.row(query), self.targets.row(target));
+        let factor = self.queries.factor(query) * self.targets.factor(target);
+        Scored { score: factor * product + self.bias[target], index: target }
+    }
+
+    /// Looks at every target.
+    fn scan(&self, k: usize) -> Vec<Vec<Scored>> {
+        let segments: Vec<usize> = (0..self.targets.len()).step_by(SEGMENT).collect();
+        let found: Vec<Vec<Best>> = segments
+            .into_par_iter()
+            .map(|first| {
+                let mut best = vec![Best::new(k); self.queries.len()];
+                for target in first..self.targets.len().min(first + SEGMENT) {
+                    best.iter_mut().enumerate().for_each(|(query, best)| best.offer(self.score(query, target)));
                 }
-                best.into_iter().map(|best| best.hits)
+                best
             })
-            .collect()
-    }
-}
-
-/// The best hits so far, best first. Targets are offered in order, so among equals the first stays ahead.
-struct Best {
-    k: usize,
-    hits: Vec<Hit>,
-}
-
-impl Best {
-    fn new(k: usize) -> Self {
-        // `k` may be more than there are targets: let the list grow.
-        Best { k, hits: Vec::with_capacity(k.min(64)) }
+            .collect();
+        merge(found, self.queries.len(), k)
     }
 
-    fn offer(&mut self, hit: Hit) {
-        if self.hits.len() == self.k {
-            if hit.score <= self.hits[self.k - 1].score {
-                return;
+    /// Looks at those that may be among the best.
+    fn screened(&self, k: usize) -> Vec<Vec<Scored>> {
+        let screen = Screen::of(self.targets, self.bias);
+        let tiles = self.targets.len().div_ceil(TARGETS);
+        let blocks: Vec<usize> = (0..self.queries.len()).step_by(QUERIES).collect();
+        // Enough pieces for all threads to be busy until the end; the targets are divided only where queries are few.
+        let pieces = (8 * rayon::current_num_threads()).div_ceil(blocks.len()).clamp(1, tiles.max(1));
+        let found: Vec<Vec<Scored>> = blocks
+            .into_par_iter()
+            .flat_map_iter(|first| {
+                let block = first..self.queries.len().min(first + QUERIES);
+                let count = block.len();
+                let piece = |piece: usize| {
+                    let tiles = piece * tiles / pieces..(piece + 1) * tiles / pieces;
+                    self.best_of_tiles(&screen, block.clone(), tiles, k)
+                };
+                let found: Vec<Vec<Best>> = match pieces {
+                    1 => vec![piece(0)],
+                    _ => (0..pieces).into_par_iter().map(piece).collect(),
+                };
+                merge(found, count, k)
+            })
+            .collect();
+        found
+    }
+
+    fn best_of_tiles(
+        &self,
+        screen: &Screen,
+        block: std::ops::Range<usize>,
+        tiles: std::ops::Range<usize>,
+        k: usize,
+    ) -> Vec<Best> {
+        let mut best = vec![Best::new(k); block.len()];
+        let mut screening = screen.block(self.queries, block.clone());
+        for tile in tiles {
+            let tile = screening.tile(tile);
+            for (offset, best) in best.iter_mut().enumerate() {
+                let query = block.start + offset;
+                if best.threshold() == f64::NEG_INFINITY && k < tile.targets().len() {
+                    best.expect(self.worst_of(query, &tile.most_promising(offset, k)));
+                }
+                let mut from = tile.targets().start;
+                while let Some(target) = tile.next_candidate(offset, best.threshold(), from) {
+                    best.offer(self.score(query, target));
+                    from = target + 1;
+                }
             }
-            self.hits.pop();
         }
-        let at = self.hits.partition_point(|better| better.score >= hit.score);
-        self.hits.insert(at, hit);
+        best
+    }
+
+    fn worst_of(&self, query: usize, targets: &[usize]) -> f64 {
+        targets.iter().map(|&target| self.score(query, target).score).fold(f64::INFINITY, f64::min)
     }
 }
 
-/// The rows scaled to length 1; zero rows stay zero.
-pub(super) fn unit_rows(matrix: &Matrix) -> Matrix {
-    let scaled = matrix.as_slice().par_chunks_exact(matrix.cols()).flat_map_iter(|row| {
-        let norm = norm(row);
-        let scale = if norm > 0.0 { 1.0 / norm } else { 0.0 };
-        row.iter().map(move |&x| (f64::from(x) * scale) as f32)
-    });
-    Matrix::new(scaled.collect(), matrix.cols())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::{Criterion, nearest};
-    use super::*;
-
-    fn pseudo_random(rows: usize, cols: usize, mut state: u64) -> Matrix {
-        let mut next = || {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (state >> 40) as f32 / (1_u32 << 23) as f32 - 1.0
-        };
-        Matrix::new((0..rows * cols).map(|_| next()).collect(), cols)
+/// Joins what was found in several parts of the targets.
+fn merge(parts: Vec<Vec<Best>>, queries: usize, k: usize) -> Vec<Vec<Scored>> {
+    let mut all = vec![Best::new(k); queries];
+    for part in parts {
+        all.iter_mut().zip(&part).for_each(|(all, part)| all.merge(part));
     }
-
-    #[test]
-    fn agrees_with_f64_brute_force() {
-        let (queries, targets) = (pseudo_random(300, 7, 1), pseudo_random(2500, 7, 2));
-        let found = nearest(&queries, &targets, 5, Criterion::Nn).unwrap();
-        for (q, hits) in found.iter().enumerate() {
-            let cosine = |t: usize| {
-                let dot: f64 =
-                    queries.row(q).iter().zip(targets.row(t)).map(|(&a, &b)| f64::from(a) * f64::from(b)).sum();
-                dot / norm(queries.row(q)) / norm(targets.row(t))
-            };
-            let mut order: Vec<usize> = (0..targets.rows()).collect();
-            order.sort_by(|&a, &b| cosine(b).total_cmp(&cosine(a)));
-            for (hit, expected) in hits.iter().zip(order) {
-                assert!((f64::from(hit.score) - cosine(expected)).abs() < 1e-6);
-            }
-            assert_eq!(hits.len(), 5);
-        }
-    }
-
-    #[test]
-    fn equal_scores_go_to_the_lower_row_and_zero_vectors_do_no_harm() {
-        let targets = Matrix::new(vec![0.0, 0.0, 1.0, 1.0, 2.0, 2.0, 1.0, 0.0], 2);
-        let hits = nearest(&Matrix::new(vec![3.0, 3.0], 2), &targets, 9, Criterion::Nn).unwrap();
-        assert_eq!(hits[0].iter().map(|hit| hit.index).collect::<Vec<_>>(), [1, 2, 3, 0]);
-        let hits = nearest(&Matrix::new(vec![0.0, 0.0], 2), &targets, 2, Criterion::Nn).unwrap();
-        assert_eq!(hits[0].iter().map(|hit| hit.index).collect::<Vec<_>>(), [0, 1]);
-    }
+    all.into_iter().map(Best::into_found).collect()
 }

@@ -1,43 +1,40 @@
-//! Which targets are nearest to a query: a criterion, and one exact engine.
+//! Which targets are nearest to a query: criteria, and one exact engine.
+//!
+//! Every criterion ranks targets by an inner product and a term of the target, `<q, t> + b(t)`:
+//!
+//! | criterion   | `q`                              | `t`     | `b(t)`                             |
+//! |-------------|----------------------------------|---------|------------------------------------|
+//! | `nn`        | `x / abs(x)`                     | unit    | 0                                  |
+//! | `csls`      | `2 x / abs(x)`                   | unit    | `-r(t)`                            |
+//! | `isf`       | `beta x / abs(x)`                | unit    | `-log Σ_x exp(beta cos(x, t))`     |
+//! | `dot`       | `x`                              | as is   | 0                                  |
+//! | `l2`        | `2 x`                            | as is   | `-abs(t)²`                         |
+//! | `pmi`       | a linear map of `x`              | as is   | a quadratic form of `t`            |
+//! | `logp`      | a linear map of `x`              | as is   | the same, and `log p(t)`           |
+//!
+//! `corrected` alone ranks queries for every target first.
 
+mod best;
+mod bounds;
+mod corrected;
+mod criterion;
 mod engine;
+mod files;
+mod generative;
+mod in_space;
+mod kernel;
+mod quantised;
+mod retriever;
+mod rows;
+mod screen;
+mod terms;
 
-use std::fmt;
-use std::str::FromStr;
-
-use serde::Serialize;
-
-use self::engine::Targets;
-use crate::error::{Error, Result};
+pub use self::criterion::Criterion;
+pub use self::files::{hits_files, write_hits};
+pub use self::in_space::Views;
+pub use self::retriever::{Generative, Pair, Retriever};
+use crate::error::Result;
 use crate::vectors::Matrix;
-
-/// What "near" means.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Criterion {
-    /// The cosine of the angle between the two vectors.
-    #[default]
-    Nn,
-}
-
-impl FromStr for Criterion {
-    type Err = Error;
-
-    fn from_str(name: &str) -> Result<Self> {
-        match name {
-            "nn" => Ok(Criterion::Nn),
-            _ => Err(Error::argument("criterion", name, "it must be nn")),
-        }
-    }
-}
-
-impl fmt::Display for Criterion {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Criterion::Nn => f.write_str("nn"),
-        }
-    }
-}
 
 /// A target and its score.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -49,6 +46,7 @@ pub struct Hit {
 }
 
 /// For each query the `k` nearest targets, nearest first, equal scores by the lower row; fewer if there are not `k`.
+/// Where a criterion looks at the words of the source, these are the queries; see [`Retriever`] for other cases.
 ///
 /// ```
 /// use sememe::{retrieve::{nearest, Criterion}, vectors::Matrix};
@@ -59,14 +57,5 @@ pub struct Hit {
 /// # Ok::<(), sememe::Error>(())
 /// ```
 pub fn nearest(queries: &Matrix, targets: &Matrix, k: usize, criterion: Criterion) -> Result<Vec<Vec<Hit>>> {
-    if queries.cols() != targets.cols() {
-        let expected = format!("the targets have vectors of length {}", targets.cols());
-        return Err(Error::argument("length of the queries", queries.cols(), expected));
-    }
-    if k == 0 {
-        return Err(Error::argument("k", k, "at least one neighbour must be asked for"));
-    }
-    match criterion {
-        Criterion::Nn => Ok(Targets::cosine(targets).nearest(&engine::unit_rows(queries), k)),
-    }
+    Retriever::new(Pair::new(queries, targets), criterion)?.nearest(queries, k)
 }

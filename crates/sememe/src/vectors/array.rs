@@ -89,6 +89,21 @@ impl Array {
             .then(|| Matrix::from_bytes(self.bytes.clone(), self.start, rows, self.cols))
     }
 
+    /// All rows, or so many from the beginning, whatever is in them.
+    pub(crate) fn into_matrix(self, max_rows: Option<usize>) -> Matrix {
+        let rows = max_rows.unwrap_or(usize::MAX).min(self.rows);
+        self.as_matrix(rows).unwrap_or_else(|| {
+            let mut values = vec![0.0; rows * self.cols];
+            values.par_chunks_mut(ROWS_AT_A_TIME * self.cols).enumerate().for_each(|(block, values)| {
+                let mut decoded = Vec::with_capacity(values.len());
+                let first = block * ROWS_AT_A_TIME;
+                (first..first + values.len() / self.cols).for_each(|row| self.decode_row(row, &mut decoded));
+                values.copy_from_slice(&decoded);
+            });
+            Matrix::new(values, self.cols)
+        })
+    }
+
     /// Joins the rows with their words.
     pub(crate) fn with_words(
         self,

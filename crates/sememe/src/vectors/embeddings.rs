@@ -52,6 +52,11 @@ impl Embeddings {
         &self.matrix
     }
 
+    /// The vectors without their words.
+    pub fn into_matrix(self) -> Matrix {
+        self.matrix
+    }
+
     pub(crate) fn matrix_mut(&mut self) -> &mut Matrix {
         &mut self.matrix
     }

@@ -6,7 +6,7 @@ mod fasttext;
 mod format;
 mod intake;
 mod matrix;
-mod npy;
+pub(crate) mod npy;
 pub(crate) mod safetensors;
 mod skipped;
 mod text;
@@ -28,6 +28,7 @@ pub use self::vocabulary::Vocabulary;
 use crate::error::{Error, Place, Result};
 use crate::files::Input;
 use crate::progress::Progress;
+use crate::tensors::TensorFile;
 
 /// Rows that one thread handles at a time. Fixed, so that nothing depends on the number of threads.
 pub(crate) const ROWS_AT_A_TIME: usize = 512;
@@ -139,6 +140,24 @@ pub fn read_input(input: &Input, words: Option<&Input>, options: &ReadOptions) -
         Format::FastText => fasttext::read(input, options),
         Format::Npy => npy::read(input, words, options),
         Format::Safetensors => safetensors::read(input, words, options),
+    }
+}
+
+/// Reads rows of numbers: those of an array even if no words belong to them, or the vectors of any other format. As rows are
+/// told apart by their numbers, nothing is skipped: what cannot be read is an error.
+pub fn read_matrix(path: &Path, options: &ReadOptions) -> Result<Matrix> {
+    let input = Input::open(path)?;
+    let format = match options.format {
+        Some(format) => format,
+        None => Format::detect(&input)?,
+    };
+    match format {
+        Format::Npy => Ok(npy::array(&input)?.into_matrix(options.max_words)),
+        Format::Safetensors => Ok(safetensors::array(&TensorFile::read(&input)?)?.into_matrix(options.max_words)),
+        _ => {
+            let strictly = ReadOptions { strict: true, format: Some(format), ..options.clone() };
+            Ok(read_input(&input, None, &strictly)?.embeddings.into_matrix())
+        }
     }
 }
 

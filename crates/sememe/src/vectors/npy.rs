@@ -13,11 +13,16 @@ use crate::files::{Bytes, Input, Output};
 
 pub(crate) const MAGIC: &[u8] = b"\x93NUMPY";
 
-pub(crate) fn read(input: &Input, words: Option<&Input>, options: &ReadOptions) -> Result<Read> {
+pub(crate) fn array(input: &Input) -> Result<Array> {
     let path = input.path();
     let bytes = input.bytes()?;
     let header = Header::parse(&bytes).map_err(|problem| Error::malformed(path, Place::Byte(0), problem))?;
-    let array = Array::new(path, (bytes, header.data_start), header.shape, header.element, header.column_major)?;
+    Array::new(path, (bytes, header.data_start), header.shape, header.element, header.column_major)
+}
+
+pub(crate) fn read(input: &Input, words: Option<&Input>, options: &ReadOptions) -> Result<Read> {
+    let path = input.path();
+    let array = array(input)?;
     let words = match words {
         Some(words) => WordList::read(words)?,
         None => WordList::beside(path, options)?,
@@ -83,18 +88,30 @@ pub(crate) fn write(embeddings: &Embeddings, path: &Path) -> Result<()> {
         words.write_all(word.as_bytes())?;
         words.write_all(b"\n")?;
     }
-    let shape = (embeddings.len(), embeddings.dim());
-    let dictionary = format!("{{'descr': '<f4', 'fortran_order': False, 'shape': {shape:?}, }}");
-    // NumPy aligns the data to 64 bytes: magic, version, length and the newline take 11.
-    let padding = (64 - (dictionary.len() + 11) % 64) % 64;
+    let matrix = embeddings.matrix();
     let mut output = Output::create(path)?;
-    output.write_all(MAGIC)?;
-    output.write_all(&[1, 0])?;
-    output.write_all(&((dictionary.len() + padding + 1) as u16).to_le_bytes())?;
-    output.write_all(format!("{dictionary}{:padding$}\n", "").as_bytes())?;
-    for rows in embeddings.matrix().as_slice().chunks(ROWS_AT_A_TIME * embeddings.dim()) {
+    write_header(&mut output, "<f4", (matrix.rows(), matrix.cols()))?;
+    for rows in matrix.as_slice().chunks(ROWS_AT_A_TIME * matrix.cols()) {
         output.write_all(&little_endian(rows))?;
     }
     words.finish()?;
     output.finish()
+}
+
+/// Writes rows of numbers of one of NumPy's types, given as bytes.
+pub(crate) fn write_array(path: &Path, dtype: &str, shape: (usize, usize), bytes: &[u8]) -> Result<()> {
+    let mut output = Output::create(path)?;
+    write_header(&mut output, dtype, shape)?;
+    output.write_all(bytes)?;
+    output.finish()
+}
+
+fn write_header(output: &mut Output, dtype: &str, shape: (usize, usize)) -> Result<()> {
+    let dictionary = format!("{{'descr': '{dtype}', 'fortran_order': False, 'shape': {shape:?}, }}");
+    // NumPy aligns the data to 64 bytes: magic, version, length and the newline take 11.
+    let padding = (64 - (dictionary.len() + 11) % 64) % 64;
+    output.write_all(MAGIC)?;
+    output.write_all(&[1, 0])?;
+    output.write_all(&((dictionary.len() + padding + 1) as u16).to_le_bytes())?;
+    output.write_all(format!("{dictionary}{:padding$}\n", "").as_bytes())
 }

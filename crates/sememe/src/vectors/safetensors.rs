@@ -14,6 +14,7 @@ use crate::tensors::{self, Tensor, TensorFile};
 
 const VECTORS: &str = "vectors";
 const WORDS: &str = "words";
+const LOG_DENSITY: &str = "log_density";
 
 pub(crate) fn read(input: &Input, words: Option<&Input>, options: &ReadOptions) -> Result<Read> {
     let file = TensorFile::read(input)?;
@@ -28,7 +29,7 @@ pub(crate) fn read(input: &Input, words: Option<&Input>, options: &ReadOptions) 
 }
 
 /// The array called `vectors`, or the only one with rows and columns.
-fn array(file: &TensorFile) -> Result<Array> {
+pub(crate) fn array(file: &TensorFile) -> Result<Array> {
     let shapes = file.shapes();
     let candidates: Vec<&str> = shapes.iter().filter(|(_, shape)| shape.len() == 2).map(|(name, _)| *name).collect();
     let name = match candidates[..] {
@@ -91,4 +92,10 @@ pub(crate) fn open_own(path: &Path) -> Result<Embeddings> {
         return Err(file.error(format!("has {} words for {rows} vectors", vocabulary.len())));
     }
     Ok(Embeddings::new(vocabulary, Matrix::from_bytes(bytes, start, rows, cols)))
+}
+
+/// The log-densities of the `len` words of a file, if it has any.
+pub(crate) fn log_density(path: &Path, len: usize) -> Result<Option<Vec<f64>>> {
+    let file = TensorFile::open(path)?;
+    if file.has(LOG_DENSITY) { file.f64s(LOG_DENSITY, len).map(Some) } else { Ok(None) }
 }

@@ -7,5 +7,6 @@ mod hostile;
 mod lexicons;
 mod models;
 mod properties;
+mod retrieval;
 mod samples;
 mod spaces;

@@ -29,6 +29,16 @@ pub fn paired_moments(x: &Embeddings, y: &Embeddings) -> Moments {
     Moments::of(&[("x", x), ("y", y)], &tuples)
 }
 
+/// Moments of views `0`, `1`, … whose rows belong together one by one.
+pub fn moments_of_complete(views: &[Embeddings]) -> Moments {
+    let mut tuples = Tuples::new(views.len());
+    for i in 0..views[0].len() {
+        tuples.add(&vec![Some(i); views.len()]);
+    }
+    let names: Vec<String> = (0..views.len()).map(|view| view.to_string()).collect();
+    Moments::of(&names.iter().map(String::as_str).zip(views).collect::<Vec<_>>(), &tuples)
+}
+
 /// `Sigma = W Wᵀ + Psi`, stacked.
 pub fn sigma(model: &Model) -> Mat {
     let starts: Vec<usize> =

@@ -1,0 +1,57 @@
+//! `sememe neighbors`: the exact nearest rows of any two files of vectors.
+
+use std::path::Path;
+
+use sememe::files::check_writable;
+use sememe::retrieve::{self, Criterion};
+use sememe::vectors::{self, Matrix, ReadOptions};
+use serde_json::json;
+
+use crate::arguments::{BadUsage, Global, Neighbors};
+use crate::output::{self, count};
+use crate::progress::{Bar, Stopwatch};
+
+pub fn run(arguments: &Neighbors, global: &Global) -> anyhow::Result<()> {
+    let criterion = arguments.ranking.criterion;
+    if !matches!(criterion, Criterion::Nn | Criterion::Csls { .. } | Criterion::Dot | Criterion::L2) {
+        return Err(BadUsage(format!("neighbors can be nearest by nn, csls, dot or l2, not by {criterion}")).into());
+    }
+    let files = retrieve::hits_files(&arguments.output);
+    files.iter().try_for_each(|file| check_writable(file))?;
+    let mut stopwatch = Stopwatch::start(global);
+    let (queries, targets) = (read(&arguments.queries, global)?, read(&arguments.targets, global)?);
+    stopwatch.finished("reading");
+    let k = arguments.k.get();
+    if k > targets.rows() {
+        return Err(BadUsage(format!("there are only {} targets to be the {k} nearest", targets.rows())).into());
+    }
+    let hits = retrieve::nearest(&queries, &targets, k, criterion)?;
+    stopwatch.finished("searching");
+    retrieve::write_hits(&hits, &arguments.output)?;
+    stopwatch.finished("writing");
+
+    let json = json!({
+        "queries": queries.rows(),
+        "targets": targets.rows(),
+        "dimension": targets.cols(),
+        "k": k,
+        "criterion": criterion,
+        "files": files,
+    });
+    output::result(global, json, || {
+        format!(
+            "wrote the {k} nearest of {} rows to each of {} to {} and {}",
+            count(targets.rows()),
+            count(queries.rows()),
+            files[0].display(),
+            files[1].display()
+        )
+    })
+}
+
+fn read(path: &Path, global: &Global) -> anyhow::Result<Matrix> {
+    let bar = Bar::new(global, &format!("reading {}", path.file_name().unwrap_or_default().display()));
+    let matrix = vectors::read_matrix(path, &ReadOptions { progress: bar.clone(), ..Default::default() });
+    bar.finish();
+    Ok(matrix?)
+}

@@ -1,0 +1,133 @@
+//! How far from a score its estimate can be.
+
+use std::ops::Range;
+
+use rayon::prelude::*;
+
+use super::kernel::{self, Estimate};
+use super::rows::Rows;
+
+/// Roundings in f32 from an estimate to its bound, taken together, relative to the largest number involved; there are
+/// fewer than ten of at most 2^-24 each.
+const ROUNDING: f64 = 1.0 / (1 << 20) as f64;
+/// Makes up for numbers so small that f32 has fewer digits for them.
+const SMALLEST: f64 = 1e-34;
+/// Rows of other lengths are not screened: products could leave the range of f32.
+const USUAL: Range<f64> = 1e-12..1e12;
+
+/// Of every target: the factor `s` of its estimates, its bias `b`, by how much (for a query of length 1) estimates can
+/// err because of the target, `d`, and (for a query that itself errs by 1) because of the query, `m`.
+#[derive(Default)]
+pub(super) struct TargetBounds {
+    pub(super) s: Vec<f32>,
+    pub(super) b: Vec<f32>,
+    pub(super) d: Vec<f32>,
+    pub(super) m: Vec<f32>,
+}
+
+/// Some of the targets' bounds.
+#[derive(Clone, Copy)]
+pub(super) struct Bounds<'a> {
+    pub(super) s: &'a [f32],
+    pub(super) b: &'a [f32],
+    pub(super) d: &'a [f32],
+    pub(super) m: &'a [f32],
+}
+
+/// Of a query: the factor of its estimates, its length, and by how much it errs.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct QueryBound {
+    pub(super) s: f32,
+    pub(super) n: f32,
+    pub(super) d: f32,
+}
+
+/// The least f32 that is not below.
+pub(super) fn up(value: f64) -> f32 {
+    let rounded = value as f32;
+    if f64::from(rounded) < value { rounded.next_up() } else { rounded }
+}
+
+/// The largest f32 that is not above.
+fn down(value: f64) -> f32 {
+    -up(-value)
+}
+
+/// A target as it is estimated: its factor, its length as estimated, and the length of what the estimate leaves out.
+pub(super) struct Estimated {
+    pub(super) factor: f64,
+    pub(super) length: f64,
+    pub(super) error: f64,
+}
+
+impl Estimated {
+    /// A vector for products in f32, the errors of which are counted with the other side.
+    pub(super) fn unchanged(rows: &Rows, index: usize) -> Self {
+        Estimated { factor: rows.factor(index), length: rows.length(index), error: 0.0 }
+    }
+
+    /// Vectors for products in f32: a sum of `dim` products errs by less than `dim` roundings.
+    pub(super) fn products_with(rows: &Rows) -> Vec<Self> {
+        let rounding = rows.dim() as f64 * f64::from(f32::EPSILON);
+        let estimated = (0..rows.len()).into_par_iter().map(|index| {
+            let unchanged = Self::unchanged(rows, index);
+            Estimated { error: rounding * unchanged.length, ..unchanged }
+        });
+        estimated.collect()
+    }
+
+    fn is_usual(&self) -> bool {
+        let is_zero = self.factor == 0.0 || (self.length == 0.0 && self.error == 0.0);
+        is_zero || (USUAL.contains(&self.length) && USUAL.contains(&self.factor.abs()))
+    }
+}
+
+impl TargetBounds {
+    pub(super) fn new(estimated: Vec<Estimated>, bias: &[f64]) -> Self {
+        let mut bounds = TargetBounds::default();
+        for (target, &bias) in estimated.into_iter().zip(bias) {
+            let Estimated { factor, length, error } = target;
+            let error = if target.is_usual() { error + ROUNDING * (length + error) } else { f64::INFINITY };
+            bounds.s.push(factor as f32);
+            bounds.b.push(up(bias + ROUNDING * bias.abs() + SMALLEST));
+            bounds.d.push(up(error));
+            bounds.m.push(up(length * (1.0 + ROUNDING)));
+        }
+        bounds
+    }
+
+    pub(super) fn slice(&self, range: Range<usize>) -> Bounds<'_> {
+        let Range { start, end } = range;
+        Bounds { s: &self.s[start..end], b: &self.b[start..end], d: &self.d[start..end], m: &self.m[start..end] }
+    }
+}
+
+impl QueryBound {
+    pub(super) fn new(query: &Estimated) -> Self {
+        let Estimated { factor, length, error } = *query;
+        let length = if query.is_usual() { length + error } else { f64::INFINITY };
+        QueryBound { s: factor as f32, n: up(length), d: up(error) }
+    }
+}
+
+impl Bounds<'_> {
+    /// The first target whose bound is not below the threshold.
+    pub(super) fn first_reaching(
+        self,
+        estimates: &[impl Estimate],
+        query: QueryBound,
+        threshold: f64,
+    ) -> Option<usize> {
+        kernel::first_reaching(estimates, self, query, down(threshold))
+    }
+
+    /// All bounds.
+    pub(super) fn all(self, estimates: &[impl Estimate], query: QueryBound) -> Vec<f32> {
+        estimates.iter().enumerate().map(|(at, estimate)| self.bound(at, estimate.value(), query)).collect()
+    }
+
+    #[inline(always)]
+    pub(super) fn bound(&self, at: usize, estimate: f32, query: QueryBound) -> f32 {
+        query.s * estimate * self.s[at] + self.b[at] + query.n * self.d[at] + query.d * self.m[at]
+    }
+}

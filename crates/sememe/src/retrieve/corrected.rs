@@ -1,0 +1,48 @@
+//! Globally corrected retrieval (Dinu et al. 2015): a target that is near to many queries is of use to the nearest only.
+
+use rayon::prelude::*;
+
+use super::best::{Best, Scored};
+use super::rows::Rows;
+use crate::linalg::product_of_rows;
+
+/// Targets that one thread ranks queries for at a time.
+const TARGETS: usize = 64;
+
+/// For every query the best `k` targets by its cosine minus the rank (from 1) that they give it among queries and pool.
+pub(super) fn nearest(queries: &Rows, pool: &Rows, targets: &Rows, k: usize) -> Vec<Vec<Scored>> {
+    let firsts: Vec<usize> = (0..targets.len()).step_by(TARGETS).collect();
+    let none = || vec![Best::new(k); queries.len()];
+    let best = firsts.into_par_iter().fold(none, |mut best, first| {
+        let range = first..targets.len().min(first + TARGETS);
+        let [of_queries, of_pool] = [queries, pool].map(|others| cosines(targets, range.clone(), others));
+        for (at, index) in range.enumerate() {
+            let of_queries = &of_queries[at * queries.len()..(at + 1) * queries.len()];
+            let of_pool = &of_pool[at * pool.len()..(at + 1) * pool.len()];
+            let mut all: Vec<f32> = of_queries.iter().chain(of_pool).copied().collect();
+            all.sort_unstable_by(|a, b| b.total_cmp(a));
+            for (best, &cosine) in best.iter_mut().zip(of_queries) {
+                let rank = 1 + all.partition_point(|&other| other > cosine);
+                best.offer(Scored { score: f64::from(cosine) - rank as f64, index });
+            }
+        }
+        best
+    });
+    let best = best.reduce(none, |mut all, part| {
+        all.iter_mut().zip(&part).for_each(|(all, part)| all.merge(part));
+        all
+    });
+    best.into_iter().map(Best::into_found).collect()
+}
+
+/// Cosines of some targets (one a row) with all vectors of a side.
+fn cosines(targets: &Rows, range: std::ops::Range<usize>, others: &Rows) -> Vec<f32> {
+    let mut products = vec![0.0; range.len() * others.len()];
+    product_of_rows(targets.rows(range.clone()), others.rows(0..others.len()), targets.dim(), &mut products);
+    for (products, target) in products.chunks_exact_mut(others.len().max(1)).zip(range) {
+        for (product, other) in products.iter_mut().zip(0..) {
+            *product = (f64::from(*product) * targets.factor(target) * others.factor(other)) as f32;
+        }
+    }
+    products
+}

@@ -1,0 +1,199 @@
+//! What "near" means, and how it is spelled.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Serialize, Serializer};
+
+use crate::error::{Error, Result};
+
+/// How targets `t` are ranked for a query `q`. Every criterion is an inner product and a term that belongs to the target.
+///
+/// Spelled by name, with parameters after a colon: `csls`, `csls:k=20`, `isf:beta=30,sample=10000`.
+///
+/// ```
+/// use sememe::retrieve::Criterion;
+///
+/// let criterion: Criterion = "csls:k=20,words=50000".parse()?;
+/// assert_eq!(criterion, Criterion::Csls { k: 20, words: Some(50_000) });
+/// assert_eq!("csls".parse::<Criterion>()?.to_string(), "csls");
+/// # Ok::<(), sememe::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub enum Criterion {
+    /// The cosine of the angle between the two vectors; 0 where one of them is zero.
+    #[default]
+    Nn,
+    /// Cross-domain similarity local scaling (Conneau et al. 2018): `2 cos(q, t) - r(q) - r(t)`, where `r` is the mean
+    /// cosine to the nearest words of the other side.
+    Csls {
+        /// How many nearest words `r` is the mean over.
+        k: usize,
+        /// Look for them among so many words from the beginning of each side, the most frequent ones; all by default.
+        words: Option<usize>,
+    },
+    /// Inverted softmax (Smith et al. 2017): `beta cos(q, t) - log Σ_x exp(beta cos(x, t))` over the words `x` of the
+    /// source, the log-probability of the query given the target.
+    Isf {
+        /// Inverse temperature.
+        beta: f64,
+        /// Sum over so many words of the source, evenly spaced; over all by default.
+        sample: Option<usize>,
+    },
+    /// Globally corrected retrieval (Dinu et al. 2015): targets by the rank that they give the query among all queries,
+    /// then by cosine. The score is `cos(q, t)` minus that rank.
+    Corrected {
+        /// Rank the query among so many words from the beginning of the source, too.
+        pool: usize,
+    },
+    /// The inner product.
+    Dot,
+    /// Euclidean distance; the score is `-|q - t|²`.
+    L2,
+    /// Pointwise mutual information `log p(x, y) / (p(x) p(y))` under the generative model, in nats.
+    Pmi,
+    /// `log p(y|x)` under the generative model, in nats.
+    Logp,
+}
+
+const CSLS_K: usize = 10;
+/// What Smith et al. found best.
+const ISF_BETA: f64 = 30.0;
+
+impl Criterion {
+    /// CSLS as usually defined: ten neighbours among all words.
+    pub const CSLS: Criterion = Criterion::Csls { k: CSLS_K, words: None };
+    /// Inverted softmax with its usual temperature, over all words.
+    pub const ISF: Criterion = Criterion::Isf { beta: ISF_BETA, sample: None };
+
+    /// True for the criteria that only a generative model has.
+    pub fn is_generative(&self) -> bool {
+        matches!(self, Criterion::Pmi | Criterion::Logp)
+    }
+}
+
+impl FromStr for Criterion {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let (name, parameters) = text.split_once(':').unwrap_or((text, ""));
+        let mut criterion = match name {
+            "nn" => Criterion::Nn,
+            "csls" => Criterion::CSLS,
+            "isf" => Criterion::ISF,
+            "corrected" => Criterion::Corrected { pool: 0 },
+            "dot" => Criterion::Dot,
+            "l2" => Criterion::L2,
+            "pmi" => Criterion::Pmi,
+            "logp" => Criterion::Logp,
+            _ => {
+                let names = "it must be one of nn, csls, isf, corrected, dot, l2, pmi, logp";
+                return Err(Error::argument("criterion", text, names));
+            }
+        };
+        for parameter in parameters.split(',').filter(|parameter| !parameter.is_empty()) {
+            criterion.set(parameter).map_err(|expected| Error::argument("criterion", text, expected))?;
+        }
+        Ok(criterion)
+    }
+}
+
+impl Criterion {
+    fn set(&mut self, parameter: &str) -> std::result::Result<(), String> {
+        let (name, value) = parameter.split_once('=').ok_or("a parameter is NAME=NUMBER, such as csls:k=10")?;
+        let count = || match value.parse() {
+            Ok(count) if count > 0 => Ok(count),
+            _ => Err(format!("{name} must be a whole number, at least 1")),
+        };
+        match (self, name) {
+            (Criterion::Csls { k, .. }, "k") => *k = count()?,
+            (Criterion::Csls { words, .. }, "words") => *words = Some(count()?),
+            (Criterion::Isf { beta, .. }, "beta") => {
+                let valid = |beta: &f64| *beta > 0.0 && *beta <= 1e4;
+                *beta = value.parse().ok().filter(valid).ok_or("beta must be a number above 0, at most 10000")?;
+            }
+            (Criterion::Isf { sample, .. }, "sample") => *sample = Some(count()?),
+            (Criterion::Corrected { pool }, "pool") => *pool = count()?,
+            _ => {
+                let known = "there are csls:k=,words= · isf:beta=,sample= · corrected:pool=";
+                return Err(format!("there is no parameter {name:?}; {known}"));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Criterion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (name, parameters) = match *self {
+            Criterion::Nn => ("nn", vec![]),
+            Criterion::Csls { k, words } => {
+                ("csls", vec![(k != CSLS_K).then(|| format!("k={k}")), words.map(|words| format!("words={words}"))])
+            }
+            Criterion::Isf { beta, sample } => (
+                "isf",
+                vec![
+                    (beta != ISF_BETA).then(|| format!("beta={beta}")),
+                    sample.map(|sample| format!("sample={sample}")),
+                ],
+            ),
+            Criterion::Corrected { pool } => ("corrected", vec![(pool > 0).then(|| format!("pool={pool}"))]),
+            Criterion::Dot => ("dot", vec![]),
+            Criterion::L2 => ("l2", vec![]),
+            Criterion::Pmi => ("pmi", vec![]),
+            Criterion::Logp => ("logp", vec![]),
+        };
+        let parameters: Vec<String> = parameters.into_iter().flatten().collect();
+        let colon = if parameters.is_empty() { "" } else { ":" };
+        write!(f, "{name}{colon}{}", parameters.join(","))
+    }
+}
+
+impl Serialize for Criterion {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_spelling_is_read_as_it_is_written() {
+        for text in [
+            "nn",
+            "csls",
+            "csls:k=3",
+            "csls:k=5,words=100",
+            "isf",
+            "isf:beta=12.5,sample=9",
+            "corrected",
+            "corrected:pool=7",
+            "dot",
+            "l2",
+            "pmi",
+            "logp",
+        ] {
+            assert_eq!(text.parse::<Criterion>().unwrap().to_string(), text);
+        }
+        assert_eq!("csls:k=10".parse::<Criterion>().unwrap(), Criterion::CSLS);
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_spelling_is_said() {
+        for (text, said) in [
+            ("cosine", "nn, csls"),
+            ("csls:0", "NAME=NUMBER"),
+            ("csls:k=0", "at least 1"),
+            ("csls:k=-1", "at least 1"),
+            ("nn:k=3", "no parameter \"k\""),
+            ("isf:beta=nan", "above 0"),
+            ("isf:beta=inf", "above 0"),
+            ("corrected:pool=x", "whole number"),
+        ] {
+            let error = text.parse::<Criterion>().unwrap_err().to_string();
+            assert!(error.contains(said) && error.contains(text), "{error}");
+        }
+    }
+}

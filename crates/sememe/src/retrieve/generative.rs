@@ -1,0 +1,123 @@
+//! What the generative model says of latent vectors: PMI as an inner product.
+//!
+//! With `h_i = W_iᵀ Psi_i⁻¹ (x_i - mu_i)`, `A_i = I + W_iᵀ Psi_i⁻¹ W_i` and `A_xy = A_x + A_y - I`, which are the evidence in a vector and
+//! the precision of `z` once vectors are known,
+//!
+//! `PMI(x, y) = ½ log |A_x| |A_y| / |A_xy| + ½ (h_x + h_y)ᵀ A_xy⁻¹ (h_x + h_y) - ½ h_xᵀ A_x⁻¹ h_x - ½ h_yᵀ A_y⁻¹ h_y`,
+//!
+//! and as `h_i = A_i E[z|x_i]` all of it follows from the latent vectors. For IBFA all matrices are diagonal.
+
+use rayon::prelude::*;
+
+use crate::density::Density;
+use crate::error::{Error, Result};
+use crate::linalg::{Cholesky, Mat, symmetric, times, times_transpose, transpose_times};
+use crate::model::Model;
+use crate::vectors::{Matrix, ROWS_AT_A_TIME};
+
+/// Largest accepted difference between a projection and a linear map of `E[z|x]`.
+const TOLERANCE: f64 = 1e-6;
+
+/// PMI of latent vectors `u` of one view and `v` of another: `vᵀ map u + ½ uᵀ of_query u + ½ vᵀ of_target v + constant`.
+pub(super) struct Pmi {
+    map: Mat,
+    of_query: Mat,
+    of_target: Mat,
+    constant: f64,
+}
+
+/// `T` with `posterior = T projection`: the latent vectors of a space may be weighted by another power of the
+/// correlations than the posterior mean, or de-whitened.
+fn undo_weights(posterior: &Mat, projection: &Mat) -> Result<Mat> {
+    let largest = posterior.norm_max();
+    let is_right = |t: &Mat| (times(t, projection) - posterior).norm_max() <= TOLERANCE * largest;
+    // Weights first: coordinates with no weight at all do no harm there.
+    let row_product =
+        |a: &Mat, b: &Mat, row: usize| (0..a.ncols()).map(|col| a[(row, col)] * b[(row, col)]).sum::<f64>();
+    let weight = |row: usize| match row_product(projection, projection, row) {
+        0.0 => 0.0,
+        square => row_product(posterior, projection, row) / square,
+    };
+    let latent = projection.nrows();
+    let weights: Vec<f64> = (0..latent).map(weight).collect();
+    let diagonal = Mat::from_fn(latent, latent, |i, j| if i == j { weights[i] } else { 0.0 });
+    if is_right(&diagonal) {
+        return Ok(diagonal);
+    }
+    let gram = Cholesky::new(&times_transpose(projection, projection), "the projection")?;
+    let full = gram.solve(&times_transpose(projection, posterior)).transpose().to_owned();
+    match is_right(&full) {
+        true => Ok(full),
+        false => Err(Error::Numerical {
+            what: "PMI from latent vectors".to_owned(),
+            detail: "the posterior mean does not follow from them".to_owned(),
+        }),
+    }
+}
+
+impl Pmi {
+    /// The PMI of views `from` and `to`. Methods without a model of noise have none.
+    pub(super) fn of(model: &Model, from: usize, to: usize) -> Result<Self> {
+        let (x, y, both) = (model.density(&[from])?, model.density(&[to])?, model.density(&[from, to])?);
+        // `h` as a map of latent vectors.
+        let evidence = |density: &Density, view: usize| {
+            let posterior = density.precision.solve(&density.q[0].transpose().to_owned());
+            let undone = undo_weights(&posterior, &model.views[view].projection)?;
+            let l = density.precision.l();
+            Ok(times(&times_transpose(l, l), &undone))
+        };
+        let (h_x, h_y): (Mat, Mat) = (evidence(&x, from)?, evidence(&y, to)?);
+        let covariance = both.precision.inverse();
+        let own = |density: &Density, h: &Mat| {
+            let difference = &covariance - density.precision.inverse();
+            symmetric(&times(&transpose_times(h, &difference), h))
+        };
+        Ok(Pmi {
+            map: times(&transpose_times(&h_y, &covariance), &h_x),
+            of_query: own(&x, &h_x),
+            of_target: own(&y, &h_y),
+            constant: 0.5 * (x.precision.log_det() + y.precision.log_det() - both.precision.log_det()),
+        })
+    }
+
+    /// What queries are multiplied by target vectors as.
+    pub(super) fn queries(&self, latent: &Matrix) -> Matrix {
+        let mapped = by_blocks(latent, |rows, out: &mut Vec<f32>| {
+            let mapped = &self.map * rows;
+            out.extend(
+                (0..mapped.ncols()).flat_map(|row| mapped.col(row).iter().map(|&x| x as f32).collect::<Vec<_>>()),
+            );
+        });
+        Matrix::new(mapped, latent.cols())
+    }
+
+    /// What belongs to a query alone.
+    pub(super) fn of_queries(&self, latent: &Matrix) -> Vec<f64> {
+        half_squares(latent, &self.of_query).into_iter().map(|own| own + self.constant).collect()
+    }
+
+    /// What belongs to a target alone.
+    pub(super) fn of_targets(&self, latent: &Matrix) -> Vec<f64> {
+        half_squares(latent, &self.of_target)
+    }
+}
+
+/// `½ zᵀ A z` of every row `z`.
+fn half_squares(rows: &Matrix, a: &Mat) -> Vec<f64> {
+    by_blocks(rows, |rows, out: &mut Vec<f64>| {
+        let products = a * &rows;
+        let square = |row: usize| (rows.col(row).iter().zip(products.col(row).iter())).map(|(a, b)| a * b).sum::<f64>();
+        out.extend((0..rows.ncols()).map(|row| 0.5 * square(row)));
+    })
+}
+
+/// Handles a matrix some rows at a time, given as columns, and puts together what comes out.
+fn by_blocks<T: Send>(matrix: &Matrix, handle: impl Fn(Mat, &mut Vec<T>) + Sync) -> Vec<T> {
+    let dim = matrix.cols();
+    let blocks = matrix.as_slice().par_chunks(ROWS_AT_A_TIME * dim).map(|rows| {
+        let mut out = Vec::new();
+        handle(Mat::from_fn(dim, rows.len() / dim, |i, j| f64::from(rows[j * dim + i])), &mut out);
+        out
+    });
+    blocks.collect::<Vec<_>>().into_iter().flatten().collect()
+}
