@@ -3,6 +3,7 @@
 mod arguments;
 mod commands;
 mod output;
+mod plots;
 mod progress;
 
 use std::path::{Path, PathBuf};
@@ -74,7 +75,8 @@ fn outputs(command: &Command) -> Vec<PathBuf> {
         Command::Project(arguments) => files(&arguments.output, arguments.to),
         Command::Convert(arguments) => files(&arguments.output, arguments.to),
         Command::Neighbors(arguments) => hits_files(&arguments.output).to_vec(),
-        Command::Translate(_) | Command::Evaluate(_) | Command::Inspect(_) => Vec::new(),
+        Command::Inspect(arguments) => arguments.curve.iter().cloned().collect(),
+        Command::Translate(_) | Command::Evaluate(_) => Vec::new(),
     }
 }
 

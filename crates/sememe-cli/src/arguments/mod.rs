@@ -281,10 +281,13 @@ pub struct Convert {
 }
 
 #[derive(Args)]
-#[command(after_help = "Examples:\n  sememe inspect en.vec\n  sememe inspect space")]
+#[command(after_help = "Examples:\n  sememe inspect en.vec\n  sememe inspect space --curve curve.svg")]
 pub struct Inspect {
     /// A file of vectors, or a space
     pub what: PathBuf,
+    /// Draw how the likelihood of an iterated fit rose, as SVG
+    #[arg(long, value_name = "FILE")]
+    pub curve: Option<PathBuf>,
     /// Word list of an array (default: beside it)
     #[arg(long, value_name = "FILE")]
     pub words: Option<PathBuf>,

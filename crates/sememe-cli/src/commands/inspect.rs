@@ -1,23 +1,26 @@
 //! `sememe inspect`: what is in a file of vectors or in a space, in words and numbers.
 
-use std::path::Path;
-
 use rayon::prelude::*;
+use sememe::files;
 use sememe::preparation::Casing;
 use sememe::space::Space;
 use sememe::vectors::Embeddings;
 use serde_json::json;
 
 use super::{describe_read, read_vectors};
-use crate::arguments::{Global, Inspect};
+use crate::arguments::{BadUsage, Global, Inspect};
 use crate::output::{self, count, facts};
+use crate::plots;
 
 /// How many words are shown from each end of a vocabulary.
 const SHOWN: usize = 8;
 
 pub fn run(arguments: &Inspect, global: &Global) -> anyhow::Result<()> {
     match arguments.what.is_dir() {
-        true => space(&arguments.what, global),
+        true => space(arguments, global),
+        false if arguments.curve.is_some() => {
+            Err(BadUsage("--curve draws how a space was fitted; give a space".to_owned()).into())
+        }
         false => vectors(arguments, global),
     }
 }
@@ -46,10 +49,16 @@ fn vectors(arguments: &Inspect, global: &Global) -> anyhow::Result<()> {
     })
 }
 
-fn space(path: &Path, global: &Global) -> anyhow::Result<()> {
-    let space = Space::open(path)?;
+fn space(arguments: &Inspect, global: &Global) -> anyhow::Result<()> {
+    let space = Space::open(&arguments.what)?;
     let alignment = space.alignment();
     let model = &alignment.model;
+    if let Some(file) = &arguments.curve {
+        let Some(trace) = &model.trace else {
+            return Err(BadUsage(format!("{} is no iteration and has no learning curve", model.method)).into());
+        };
+        files::write(file, plots::learning_curve(&trace.negative_log_likelihoods)?.as_bytes())?;
+    }
     let steps: Vec<String> = alignment.preparation.steps.iter().map(ToString::to_string).collect();
     let mut views = Vec::new();
     let mut rows = Vec::new();
@@ -84,6 +93,7 @@ fn space(path: &Path, global: &Global) -> anyhow::Result<()> {
         "tuples": output::number(model.tuples),
         "log_likelihood": model.log_likelihood,
         "canonical_correlations": model.rho,
+        "trace": model.trace,
         "views": views,
         "lexicon": alignment.sources.lexicon,
     });

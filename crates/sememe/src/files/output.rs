@@ -69,6 +69,13 @@ impl Output {
     }
 }
 
+/// Writes a whole file, which appears when it is complete.
+pub fn write(path: &Path, bytes: &[u8]) -> Result<()> {
+    let mut output = Output::create(path)?;
+    output.write_all(bytes)?;
+    output.finish()
+}
+
 /// Where the bytes of an output file go.
 enum Target {
     /// To a file with this name, which is no link.

@@ -2,22 +2,18 @@
 
 use sememe::align::{Aligned, Options, align};
 use sememe::evidence;
-use sememe::lexicon::Tuples;
 use sememe::model::Alignment;
 use sememe::normalize::Step;
 use sememe::preparation::Casing;
 use sememe::space::Space;
 use sememe::vectors::{Embeddings, Matrix};
 
-use crate::samples::two_views;
+use crate::samples::{complete_tuples, two_views};
 
 fn aligned(options: &Options) -> (Aligned, Embeddings) {
     let (x, y) = two_views(120, 3, 4, 5);
-    let mut tuples = Tuples::new(2);
-    for i in 0..100 {
-        tuples.add(&[Some(i), Some(i)]);
-    }
-    (align(vec![("x/1".into(), x.clone()), ("Ключ".into(), y)], &tuples, options).unwrap(), x)
+    let views = vec![("x/1".into(), x.clone()), ("Ключ".into(), y)];
+    (align(views, &complete_tuples(2, 100), options).unwrap(), x)
 }
 
 fn options() -> Options {
@@ -155,4 +151,35 @@ fn a_view_of_another_space_is_noticed() {
     sememe::vectors::write(&fewer, &file, sememe::vectors::Format::Safetensors).unwrap();
     let error = Space::open(&path).unwrap().view("x/1").unwrap_err().to_string();
     assert!(error.contains("has 119 words") && error.contains("another space"), "{error}");
+}
+
+#[test]
+fn float64_input_gives_the_same_bits_as_the_same_numbers_in_float32() {
+    let folder = tempfile::tempdir().unwrap();
+    let (x, y) = two_views(120, 3, 4, 6);
+    let npy = |name: &str, kind: &str, data: Vec<u8>| {
+        let header = format!("{{'descr': '{kind}', 'fortran_order': False, 'shape': (120, 3), }}");
+        let header = format!("{header:<117}\n");
+        let bytes = [b"\x93NUMPY\x01\x00", &(header.len() as u16).to_le_bytes()[..], header.as_bytes(), &data].concat();
+        let path = folder.path().join(name);
+        std::fs::write(path.with_extension("txt"), (0..120).map(|i| format!("{i}\n")).collect::<String>()).unwrap();
+        std::fs::write(&path, bytes).unwrap();
+        let read = sememe::vectors::read(
+            &path,
+            &sememe::vectors::ReadOptions { words: Some(path.with_extension("txt")), ..Default::default() },
+        );
+        read.unwrap().embeddings
+    };
+    // Digits that float32 does not have: they are rounded to it when they are read.
+    let wide = |value: &f32| f64::from(*value) * (1.0 + 1e-9);
+    let values = x.matrix().as_slice();
+    let narrow = npy("narrow.npy", "<f4", values.iter().flat_map(|v| (wide(v) as f32).to_le_bytes()).collect());
+    let wide = npy("wide.npy", "<f8", values.iter().flat_map(|v| wide(v).to_le_bytes()).collect());
+    let fit = |x: Embeddings| {
+        let views = vec![("x".into(), x), ("y".into(), y.clone())];
+        align(views, &complete_tuples(2, 120), &options()).unwrap().alignment
+    };
+    let (narrow, wide) = (fit(narrow), fit(wide));
+    assert_eq!(narrow.model.views[0].projection, wide.model.views[0].projection);
+    assert_eq!(narrow.sources, wide.sources);
 }

@@ -99,6 +99,9 @@ pub fn fit(moments: &Moments, options: &super::Options) -> Result<(Model, Vec<Fi
         (parameters, trace) = shorten(&problem, parameters, trace, &options.mbfa)?;
     }
     warnings.extend(heywood_cases(&problem, &parameters)?);
+    if problem.dims.len() == 3 && problem.dims.contains(&parameters.w[0].ncols()) {
+        warnings.push(FitWarning::FullLatent { latent: parameters.w[0].ncols() });
+    }
     if !trace.converged {
         warnings.push(FitWarning::NotConverged { evaluations: trace.evaluations });
     }
