@@ -20,8 +20,8 @@ const FIRST: usize = 2;
 /// With more tuples than this for each dimension it makes little difference: for a closed form, and for an iterated fit.
 const MANY: f64 = 50.0;
 const MANY_FOR_ITERATION: f64 = 10.0;
-/// How far an iterated fit goes: enough for retrieval.
-const EVALUATIONS: usize = 10;
+/// How far an iterated fit goes: enough to compare.
+const EVALUATIONS: usize = 5;
 /// Held-out tuples looked for between two views.
 const QUERIES: usize = 1000;
 
@@ -33,9 +33,10 @@ pub(super) fn shrinkage(
     options: &model::Options,
 ) -> Shrinkage {
     let method = options.method_for(moments.views().len());
-    let many = match method {
-        Method::Ibfa | Method::Cca | Method::CcaNipals => MANY,
-        Method::Mbfa => MANY_FOR_ITERATION,
+    // The halves are tried both ways where that is cheap.
+    let (many, tries) = match method {
+        Method::Ibfa | Method::Cca | Method::CcaNipals => (MANY, 2),
+        Method::Mbfa => (MANY_FOR_ITERATION, 1),
         // They do not shrink.
         Method::Svd | Method::LeastSquares => return Shrinkage::Auto,
     };
@@ -60,8 +61,8 @@ pub(super) fn shrinkage(
             mean_log_rank(&model, views, others)
         };
         // A half may be too little to fit anything to.
-        let both = of_halves.iter().zip([&halves[1], &halves[0]]).map(missed).sum::<Result<f64>>();
-        both.unwrap_or(f64::INFINITY)
+        let tried = of_halves.iter().zip([&halves[1], &halves[0]]).take(tries);
+        tried.map(missed).sum::<Result<f64>>().unwrap_or(f64::INFINITY)
     };
     match best(score) {
         Some(by) => Shrinkage::By(by),
