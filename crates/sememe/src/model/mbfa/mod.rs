@@ -1,9 +1,11 @@
-//! Multiple-battery factor analysis: any number of views of any dimensions, fitted by accelerated EM to tuples that need
-//! not be complete.
+//! Multiple-battery factor analysis: any number of views of any dimensions, fitted to tuples that need not be complete.
 
 mod em;
 mod gauge;
+mod objective;
+mod posterior;
 mod problem;
+mod quasi_newton;
 mod solver;
 mod start;
 
@@ -72,7 +74,7 @@ pub enum Start {
 /// How to go on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Solver {
-    /// EM accelerated by Anderson's method.
+    /// A few EM steps, then a quasi-Newton method.
     Accelerated,
     /// Plain EM.
     Em,
