@@ -27,6 +27,7 @@ mod quantised;
 mod retriever;
 mod rows;
 mod screen;
+mod shortlist;
 mod terms;
 
 pub use self::criterion::Criterion;
