@@ -2,6 +2,7 @@
 
 mod errors;
 mod pipeline;
+mod retrieval;
 
 use std::path::{Path, PathBuf};
 use std::process::Output;

@@ -14,6 +14,7 @@ use super::kernel::dot;
 use super::rows::Rows;
 use super::screen::{QUERIES, Screen};
 use super::shortlist::Shortlist;
+use crate::progress::{Counter, Progress};
 
 /// For so few queries it costs less to look at all targets than to prepare a screen.
 const FEW: usize = 16;
@@ -25,6 +26,8 @@ pub(super) struct Search<'a> {
     pub(super) queries: &'a Rows<'a>,
     pub(super) targets: &'a Rows<'a>,
     pub(super) bias: &'a [f64],
+    /// Told how many pairs of queries and pieces of the targets are done.
+    pub(super) progress: &'a dyn Progress,
 }
 
 impl Search<'_> {
@@ -70,11 +73,14 @@ impl Search<'_> {
         let tiles = screen.tiles();
         let pieces = pieces.clamp(1, tiles.max(1));
         let firsts: Vec<usize> = (0..self.queries.len()).step_by(QUERIES).collect();
+        let counter = Counter::new(self.progress, self.queries.len() * pieces);
         let found = firsts.into_par_iter().flat_map_iter(|first| {
             let block = first..self.queries.len().min(first + QUERIES);
             let of_piece = |piece: usize| {
                 let tiles = piece * tiles / pieces..(piece + 1) * tiles / pieces;
-                self.best_of_tiles(screen, block.clone(), tiles, k)
+                let found = self.best_of_tiles(screen, block.clone(), tiles, k);
+                counter.add(block.len());
+                found
             };
             let found: Vec<Vec<Best>> = match pieces {
                 1 => vec![of_piece(0)],
@@ -170,7 +176,7 @@ mod tests {
                 false => (Vectors::queries(&x).times(-0.5), Vectors::targets(&y).times(1.0)),
             };
             let (x, y) = (x.unwrap(), y.unwrap());
-            let search = Search { queries: &x, targets: &y, bias: &bias };
+            let search = Search { queries: &x, targets: &y, bias: &bias, progress: &() };
             let expected = all_scores(&search, k);
             prop_assert_eq!(&search.scan(k), &expected);
             prop_assert_eq!(&search.screened(k), &expected);

@@ -16,6 +16,7 @@
 
 mod best;
 mod bounds;
+mod cache;
 mod corrected;
 mod criterion;
 mod engine;

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use safetensors::Dtype;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::array::{Array, Element, WordList};
 use super::intake::check_word;
@@ -14,6 +14,8 @@ use crate::tensors::{self, Tensor, TensorFile};
 
 const VECTORS: &str = "vectors";
 const WORDS: &str = "words";
+const KIND: &str = "vectors";
+const VERSION: u64 = 1;
 const LOG_DENSITY: &str = "log_density";
 
 pub(crate) fn read(input: &Input, words: Option<&Input>, options: &ReadOptions) -> Result<Read> {
@@ -63,7 +65,14 @@ pub(crate) fn write(embeddings: &Embeddings, path: &Path) -> Result<()> {
         (VECTORS.to_owned(), Tensor::f32s(matrix.as_slice(), matrix.rows(), matrix.cols())),
         (WORDS.to_owned(), Tensor::bytes(&words)),
     ];
-    tensors::write(path, &json!({ "kind": "vectors", "version": 1 }), tensors)
+    let metadata = json!({ "kind": KIND, "version": VERSION, "fingerprint": embeddings.fingerprint() });
+    tensors::write(path, &metadata, tensors)
+}
+
+/// The [fingerprint](Embeddings::fingerprint) of what [`write()`] wrote, without reading it all; older files have none.
+pub(crate) fn fingerprint(path: &Path) -> Result<Option<String>> {
+    let metadata: Value = TensorFile::open(path)?.metadata(KIND, VERSION)?;
+    Ok(metadata.get("fingerprint").and_then(Value::as_str).map(str::to_owned))
 }
 
 /// Opens what [`write()`] wrote without looking at the numbers: the matrix stays in the file.
