@@ -40,7 +40,7 @@ pub struct Fitting {
     /// mbfa: compute at most so many likelihoods
     #[arg(long, default_value_t = 1000, value_name = "N")]
     pub iterations: usize,
-    /// mbfa: stop when the likelihood rises by less than this fraction three times in a row
+    /// mbfa: stop when the likelihood rises by less than this fraction three times in a row, at a stationary point
     #[arg(long, default_value_t = 1e-8, value_name = "FRACTION")]
     pub tolerance: f64,
 }
@@ -82,7 +82,7 @@ pub enum Init {
 
 #[derive(Clone, Copy, ValueEnum)]
 pub enum SolverName {
-    /// EM accelerated by Anderson's method
+    /// A few steps of EM, then a quasi-Newton method
     Accelerated,
     /// Plain EM
     Em,

@@ -102,7 +102,9 @@ fn describe(aligned: &Aligned) -> Value {
         "log_likelihood_per_tuple": model.log_likelihood.map(|total| total / model.tuples),
         "evaluations": model.trace.as_ref().map(|trace| trace.evaluations),
         "converged": model.trace.as_ref().map(|trace| trace.converged),
+        "last_rise": model.trace.as_ref().and_then(|trace| trace.rise),
         "certificate": model.trace.as_ref().and_then(|trace| trace.certificate),
+        "residual": model.trace.as_ref().map(|trace| trace.residual),
         "views": views,
         "warnings": aligned.warnings.iter().map(ToString::to_string).collect::<Vec<_>>(),
     })
@@ -133,9 +135,13 @@ pub fn summary(aligned: &Aligned) -> String {
     if let Some(trace) = &model.trace {
         let state = if trace.converged { "converged" } else { "stopped" };
         about += &format!("; {state} after {} evaluations", trace.evaluations);
-        if let Some(certificate) = trace.certificate {
-            about += &format!(", covariances reproduced to {certificate:.1e}");
+        if let Some(rise) = trace.rise {
+            about += &format!(", the last of which raised it by a fraction of {rise:.1e}");
         }
+        about += &match trace.certificate {
+            Some(certificate) => format!("; covariances reproduced to {certificate:.1e}"),
+            None => format!("; another step would change noise by {:.1e}", trace.residual),
+        };
     }
     format!("{table}\n{about}\n")
 }

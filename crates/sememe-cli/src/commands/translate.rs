@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use crate::arguments::{BadUsage, Global, Translate};
 use crate::output;
+use crate::progress::Bar;
 
 pub fn run(arguments: &Translate, global: &Global) -> anyhow::Result<()> {
     let space = Space::open(&arguments.space)?;
@@ -23,8 +24,13 @@ pub fn run(arguments: &Translate, global: &Global) -> anyhow::Result<()> {
         return Err(BadUsage(problem).into());
     }
     let rows: Vec<usize> = known.iter().filter_map(|word| place(word)).collect();
-    let retriever = views.retriever(arguments.ranking.criterion)?;
-    let hits = retriever.nearest(&source.matrix().select(&rows), arguments.candidates.get())?;
+    let criterion = arguments.ranking.criterion;
+    let bar = Bar::new(global, "comparing words");
+    let hits = views
+        .retriever(criterion, &*bar)
+        .and_then(|retriever| retriever.nearest(&source.matrix().select(&rows), arguments.candidates.get()));
+    bar.finish();
+    let hits = hits?;
 
     let mut translations = Vec::new();
     let mut table = Vec::new();
@@ -39,7 +45,7 @@ pub fn run(arguments: &Translate, global: &Global) -> anyhow::Result<()> {
     let json = json!({
         "from": arguments.from,
         "to": arguments.to,
-        "criterion": retriever.criterion(),
+        "criterion": criterion,
         "translations": translations,
         "unknown": unknown,
     });

@@ -3,6 +3,7 @@
 mod errors;
 mod evidence;
 mod pipeline;
+mod retrieval;
 
 use std::path::{Path, PathBuf};
 use std::process::Output;

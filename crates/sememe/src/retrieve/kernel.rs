@@ -84,19 +84,23 @@ impl Estimate for i32 {
 }
 
 for_every_processor! {
-    /// The first place where the bound of a score is not below the threshold. What is no number is not below.
+    /// The first place where the upper bound of a score is not below the threshold. What is no number is not below.
     fn first_reaching[T: Estimate](estimates: &[T], bounds: Bounds, query: QueryBound, threshold: f32) -> Option<usize> {
-        let len = estimates.len();
-        assert!([bounds.s, bounds.b, bounds.d, bounds.m].iter().all(|of_targets| of_targets.len() == len));
-        let is_below = |at: usize| bounds.bound(at, estimates[at].value(), query) < threshold;
-        let whole = len - len % LANES;
-        for first in (0..whole).step_by(LANES) {
-            let below = (first..first + LANES).fold(true, |below, at| below & is_below(at));
-            if !below {
-                return (first..first + LANES).find(|&at| !is_below(at));
+        let is_below = |estimate: T, s: f32, b: f32, d: f32, m: f32| query.upper(estimate.value(), s, b, d, m) < threshold;
+        let (chunks, rest) = estimates.as_chunks::<LANES>();
+        let [(s, s_rest), (b, b_rest), (d, d_rest), (m, m_rest)] = [bounds.s, bounds.b, bounds.d, bounds.m].map(<[f32]>::as_chunks::<LANES>);
+        for (number, ((((estimates, s), b), d), m)) in chunks.iter().zip(s).zip(b).zip(d).zip(m).enumerate() {
+            let mut all_below = true;
+            for lane in 0..LANES {
+                all_below &= is_below(estimates[lane], s[lane], b[lane], d[lane], m[lane]);
+            }
+            if !all_below {
+                let is_lane_below = |&lane: &usize| is_below(estimates[lane], s[lane], b[lane], d[lane], m[lane]);
+                return (0..LANES).find(|lane| !is_lane_below(lane)).map(|lane| number * LANES + lane);
             }
         }
-        (whole..len).find(|&at| !is_below(at))
+        let within_rest = (0..rest.len()).find(|&at| !is_below(rest[at], s_rest[at], b_rest[at], d_rest[at], m_rest[at]));
+        within_rest.map(|at| chunks.len() * LANES + at)
     }
 }
 
@@ -182,12 +186,17 @@ unsafe fn eight_bit_products_vnni(
 ) {
     use std::arch::x86_64::{_mm512_dpbusd_epi32, _mm512_loadu_si512, _mm512_set1_epi32, _mm512_storeu_si512};
     const REGISTERS: usize = TARGETS_AT_ONCE / 16;
-    let mut sums = starts.map(|start| [_mm512_set1_epi32(start); REGISTERS]);
+    let mut sums = [[_mm512_set1_epi32(0); REGISTERS]; QUERIES_AT_ONCE];
+    for (sums, start) in sums.iter_mut().zip(starts) {
+        *sums = [_mm512_set1_epi32(start); REGISTERS];
+    }
     let (mut target, mut query) = (targets.as_ptr(), queries.as_ptr().cast::<i32>());
     for _ in 0..targets.len() / (4 * TARGETS_AT_ONCE) {
-        // SAFETY: each round reads as many bytes as there are rounds for.
-        let columns: [_; REGISTERS] =
-            std::array::from_fn(|at| unsafe { _mm512_loadu_si512(target.add(64 * at).cast()) });
+        let mut columns = [_mm512_set1_epi32(0); REGISTERS];
+        for (at, column) in columns.iter_mut().enumerate() {
+            // SAFETY: there are as many rounds as the slice has room for.
+            *column = unsafe { _mm512_loadu_si512(target.add(64 * at).cast()) };
+        }
         for (at, sums) in sums.iter_mut().enumerate() {
             // SAFETY: as above.
             let row = _mm512_set1_epi32(unsafe { query.add(at).read_unaligned() });
@@ -198,10 +207,59 @@ unsafe fn eight_bit_products_vnni(
         // SAFETY: at most one past the end, after the last round.
         (target, query) = unsafe { (target.add(4 * TARGETS_AT_ONCE), query.add(QUERIES_AT_ONCE)) };
     }
-    for (row, sums) in sums.into_iter().enumerate() {
-        for (column, sum) in sums.into_iter().enumerate() {
+    for (row, sums) in sums.iter().enumerate() {
+        for (column, &sum) in sums.iter().enumerate() {
             // SAFETY: the last row ends within `out`.
             unsafe { _mm512_storeu_si512(out.as_mut_ptr().add(row * stride + 16 * column).cast(), sum) };
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn eight_bit_products_are_sums_of_products() {
+        for depths in [0, 1, 2, 75] {
+            let targets: Vec<u8> = (0..depths * 4 * TARGETS_AT_ONCE).map(|at| (at * 89 % 256) as u8).collect();
+            let queries: Vec<i8> = (0..depths * 4 * QUERIES_AT_ONCE).map(|at| (at * 57 % 255) as i8).collect();
+            let starts = [0, 1, -7, 1_000_000, -1_000_000, 42];
+            let stride = TARGETS_AT_ONCE + 3;
+            let mut out = vec![-1; QUERIES_AT_ONCE * stride];
+            eight_bit_products(&targets, &queries, starts, &mut out, stride);
+            for query in 0..QUERIES_AT_ONCE {
+                for target in 0..TARGETS_AT_ONCE {
+                    let product = |at: usize| {
+                        let place = |among: usize, which: usize| (at / 4 * among + which) * 4 + at % 4;
+                        let (t, q) = (targets[place(TARGETS_AT_ONCE, target)], queries[place(QUERIES_AT_ONCE, query)]);
+                        i32::from(t) * i32::from(q)
+                    };
+                    let expected = starts[query] + (0..4 * depths).map(product).sum::<i32>();
+                    assert_eq!(out[query * stride + target], expected);
+                }
+            }
+            let between = out.chunks(stride).flat_map(|row| &row[TARGETS_AT_ONCE..]);
+            assert!(between.into_iter().all(|&untouched| untouched == -1));
+        }
+    }
+
+    #[test]
+    fn what_eight_bits_leave_out_is_known() {
+        for len in [1, 15, 16, 33, 300] {
+            let vector: Vec<f32> = (0..len).map(|at| ((at * 37 % 101) as f32 - 50.0) * 0.013).collect();
+            let mut whole = vec![0; len];
+            let (unit, length, error) = quantise(&vector, &mut whole);
+            let made: Vec<f64> = whole.iter().map(|&number| unit * f64::from(number)).collect();
+            let norm = |values: Vec<f64>| values.iter().map(|x| x * x).sum::<f64>().sqrt();
+            let left: Vec<f64> = vector.iter().zip(&made).map(|(&x, made)| f64::from(x) - made).collect();
+            assert!(
+                left.iter().all(|left| left.abs() <= 0.5001 * unit) && whole.iter().any(|number| number.abs() == 127)
+            );
+            assert!((norm(left) - error).abs() < 1e-12 && (norm(made) - length).abs() < 1e-12);
+        }
+        let mut whole = [5; 3];
+        assert_eq!(quantise(&[0.0; 3], &mut whole), (0.0, 0.0, 0.0));
+        assert_eq!((quantise(&[1e-40, 0.0, 0.0], &mut whole).0, whole), (0.0, [0; 3]));
     }
 }

@@ -6,15 +6,17 @@ use super::engine::Search;
 use super::rows::{Rows, Vectors};
 use crate::error::Result;
 use crate::linalg::product_of_rows;
+use crate::progress::{Counter, Progress};
 
 /// Words of the source that are summed over at a time, and targets that one thread handles at a time.
 const SOURCES: usize = 128;
 const TARGETS: usize = 1024;
 
 /// `r`: the mean of the `k` largest cosines of every vector with those of the other side.
-pub(super) fn mean_cosines(of: Vectors, among: Vectors, k: usize) -> Result<Vec<f64>> {
+pub(super) fn mean_cosines(of: Vectors, among: Vectors, k: usize, progress: &dyn Progress) -> Result<Vec<f64>> {
     let (queries, targets) = (of.of_length(1.0)?, among.of_length(1.0)?);
-    let found = Search { queries: &queries, targets: &targets, bias: &vec![0.0; targets.len()] }.nearest(k);
+    let bias = vec![0.0; targets.len()];
+    let found = Search { queries: &queries, targets: &targets, bias: &bias, progress }.nearest(k);
     let mean = |found: Vec<super::best::Scored>| {
         found.iter().map(|scored| scored.score).sum::<f64>() / found.len().max(1) as f64
     };
@@ -22,12 +24,15 @@ pub(super) fn mean_cosines(of: Vectors, among: Vectors, k: usize) -> Result<Vec<
 }
 
 /// `log Σ_x exp(beta cos(x, t))` over the words of the source, of every target.
-pub(super) fn log_sums(targets: Vectors, sources: Vectors, beta: f64) -> Result<Vec<f64>> {
+pub(super) fn log_sums(targets: Vectors, sources: Vectors, beta: f64, progress: &dyn Progress) -> Result<Vec<f64>> {
     let (targets, sources) = (targets.of_length(1.0)?, sources.of_length(beta)?);
     let firsts: Vec<usize> = (0..targets.len()).step_by(TARGETS).collect();
+    let counter = Counter::new(progress, targets.len());
     let sums = firsts.into_par_iter().flat_map_iter(|first| {
         let last = targets.len().min(first + TARGETS);
-        log_sums_of(&targets, first..last, &sources)
+        let sums = log_sums_of(&targets, first..last, &sources);
+        counter.add(last - first);
+        sums
     });
     Ok(sums.collect())
 }
