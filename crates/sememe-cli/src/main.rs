@@ -76,7 +76,9 @@ fn outputs(command: &Command) -> Vec<PathBuf> {
         Command::Convert(arguments) => files(&arguments.output, arguments.to),
         Command::Neighbors(arguments) => hits_files(&arguments.output).to_vec(),
         Command::Inspect(arguments) => arguments.curve.iter().cloned().collect(),
-        Command::Translate(_) | Command::Evaluate(_) => Vec::new(),
+        // Retrieval keeps in a space what it computed.
+        Command::Translate(arguments) => vec![arguments.space.clone()],
+        Command::Evaluate(Evaluate::Translation(arguments)) => vec![arguments.space.clone()],
     }
 }
 

@@ -14,7 +14,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Place, Result};
-use crate::files::{Bytes, Input, OutputFolder};
+use crate::files::{Bytes, Input, OutputFolder, check_writable, is_temporary};
 use crate::latent::LatentView;
 use crate::model::Alignment;
 use crate::tensors::{Tensor, TensorFile};
@@ -82,6 +82,18 @@ impl Space {
         views.map(|(view, &words)| (words > 0).then(|| self.view(&view.name)).transpose()).collect()
     }
 
+    /// Whether a view of this name can be added in place: nothing else may be where its words go.
+    pub fn check_extendable(&self, name: &str) -> Result<()> {
+        let mut names: Vec<&str> = self.alignment.model.views.iter().map(|view| view.name.as_str()).collect();
+        names.push(name);
+        let file = self.path.join(file_names(&names).pop().expect("a name for each view"));
+        if file.exists() {
+            let problem = "is there already and is no part of the space; move it away, or name another view";
+            return Err(Error::malformed(&file, Place::Whole, problem));
+        }
+        check_writable(&file)
+    }
+
     /// Adds the last view of `alignment`, which has all of this space before it: in place, or in a copy. The files that
     /// are there already keep their bits.
     pub fn extend(&self, alignment: &Alignment, latent: &LatentView, copy: Option<&Path>) -> Result<()> {
@@ -129,7 +141,7 @@ impl Space {
 
     /// The model as it is stored.
     pub(crate) fn model_bytes(&self) -> Result<Bytes> {
-        Input::open(&self.path.join(MODEL))?.bytes()
+        Input::open(&self.path.join(model_file(extensions(&self.path))))?.bytes()
     }
 
     /// The file with the terms of a criterion for words of `to` among those of `from`.
@@ -210,7 +222,7 @@ fn check_replaceable(path: &Path) -> Result<()> {
     let is_own = |entry: &fs::DirEntry| {
         let name = entry.file_name();
         let is_part = models.iter().chain(&own).any(|file| name == file.as_str());
-        (is_part || is_terms(&entry.path())) && !entry.path().is_dir()
+        (is_part || is_temporary(&name) || is_terms(&entry.path())) && !entry.path().is_dir()
     };
     match entries.iter().find(|entry| !is_own(entry)) {
         Some(other) => refused(format!("it holds {:?}, which is no part of the space in it", other.file_name())),
@@ -239,9 +251,13 @@ fn is_terms(path: &Path) -> bool {
 
 /// A file name for each view: its own name where a file can have it, and never the same twice.
 fn view_files(alignment: &Alignment) -> Vec<String> {
+    file_names(&alignment.model.views.iter().map(|view| view.name.as_str()).collect::<Vec<_>>())
+}
+
+fn file_names(views: &[&str]) -> Vec<String> {
     let mut taken = Vec::new();
-    for view in &alignment.model.views {
-        let stem = file_stem(&view.name);
+    for view in views {
+        let stem = file_stem(view);
         let names = std::iter::once(format!("{stem}.safetensors"))
             .chain((2..).map(|number| format!("{stem}~{number}.safetensors")));
         // Some file systems do not tell case apart.

@@ -122,7 +122,7 @@ pub struct Align {
     #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with_all = GATHERING)]
     pub moments: Vec<PathBuf>,
     /// mbfa: go on where the fit of the space at --output ended; the data must be the same
-    #[arg(long)]
+    #[arg(long, conflicts_with = "init")]
     pub resume: bool,
     #[command(flatten)]
     pub gathering: Gathering,
@@ -175,14 +175,14 @@ pub struct Extend {
     /// Word list of an array (default: beside it)
     #[arg(long, value_name = "FILE")]
     pub words: Option<PathBuf>,
-    /// Shrink the covariance of the new view: auto, none, or a number from 0 to 0.99
+    /// Shrink the covariance of the new view: auto, oas, none, or a number from 0 to 0.99
     #[arg(long, default_value = "auto", value_name = "HOW")]
     pub shrinkage: Shrinkage,
     /// Compute at most so many likelihoods
-    #[arg(long, default_value_t = 200, value_name = "N")]
+    #[arg(long, default_value_t = 50, value_name = "N")]
     pub iterations: usize,
     /// Stop when the likelihood rises by less than this fraction three times in a row
-    #[arg(long, default_value_t = 1e-7, value_name = "FRACTION")]
+    #[arg(long, default_value_t = 1e-6, value_name = "FRACTION", value_parser = fitting::parse_tolerance)]
     pub tolerance: f64,
     #[command(flatten)]
     pub reading: Reading,

@@ -67,13 +67,16 @@ fn from_moments(arguments: &Align, options: &align::Options, global: &Global) ->
     };
     let parts = arguments.moments.iter().map(|path| read(path.as_path())).collect::<anyhow::Result<Vec<Evidence>>>()?;
     let evidence = Evidence::merged(parts)?;
+    for view in &arguments.views {
+        let known: Vec<String> = evidence.moments.views().iter().map(|view| view.name.clone()).collect();
+        if !known.contains(&view.name) {
+            return Err(sememe::Error::UnknownView { name: view.name.clone(), known }.into());
+        }
+    }
     let (mut views, _) = read_views(&arguments.views, &arguments.gathering, &arguments.reading, global)?;
     stopwatch.finished("reading");
     let (alignment, warnings) = align::fit_evidence(evidence, options)?;
     stopwatch.finished("fitting");
-    for (name, _) in &views {
-        alignment.model.view_index(name)?;
-    }
     let mut latent = Vec::new();
     for (index, view) in alignment.model.views.iter().enumerate() {
         let given = views.iter().position(|(name, _)| *name == view.name).map(|at| views.swap_remove(at).1);

@@ -124,6 +124,15 @@ impl<'a> Dictionary<'a> {
         Err(BadUsage(format!("--lexicon {text}: {problem}")).into())
     }
 
+    /// Whether words of the view can be in it; tuples tell only when they are read.
+    pub fn may_have(&self, view: &str) -> bool {
+        self.pair.is_none_or(|(from, to)| from == view || to == view)
+    }
+
+    pub fn path(&self) -> &Path {
+        self.path
+    }
+
     /// Of tuples over more views than there are, the columns of these views.
     fn read(&self, views: &[(&str, &Vocabulary)], strict: bool) -> sememe::Result<lexicon::Read> {
         let names = views.iter().map(|(name, _)| (*name).to_owned()).collect();

@@ -129,6 +129,13 @@ impl Moments {
         self.patterns.values().map(|pattern| pattern.n).sum()
     }
 
+    /// Of the tuples that have one view only.
+    pub(crate) fn of_single_views(&self) -> Self {
+        let alone = self.patterns.iter().filter(|(pattern, _)| pattern.len() == 1);
+        let patterns = alone.map(|(pattern, moments)| (pattern.clone(), moments.clone())).collect();
+        Moments { views: self.views.clone(), patterns }
+    }
+
     /// Moments of all tuples that have at least the given views (increasing), restricted to them.
     pub fn marginal(&self, views: &[usize]) -> Option<PatternMoments> {
         let mut merged: Option<PatternMoments> = None;

@@ -159,6 +159,22 @@ fn a_fit_goes_on_where_it_ended_and_only_with_the_same_data() {
     changed[1].1 = many_views(90, &[4, 5, 3], 12).swap_remove(1);
     let error = align(changed, &tuples, &resume).unwrap_err().to_string();
     assert!(error.contains("the vectors of view \"y\""), "{error}");
+    let two = || (views[..2].to_vec(), complete_tuples(2, 90));
+    let mbfa = || model::Options { method: Some(Method::Mbfa), ..Default::default() };
+    let mut stopped = Options { fit: mbfa(), ..Default::default() };
+    stopped.fit.mbfa.evaluations = 3;
+    let (of_two, tuples_of_two) = two();
+    let stopped = align(of_two, &tuples_of_two, &stopped).unwrap().alignment;
+    let again = |fit: model::Options| {
+        align(two().0, &two().1, &Options { fit, resume: Some(stopped.clone()), ..Default::default() })
+    };
+    let by_itself = again(model::Options::default()).unwrap().alignment.model;
+    assert_eq!((by_itself.method, &by_itself.shrinkage), (Method::Mbfa, &stopped.model.shrinkage));
+    let values = by_itself.trace.unwrap().negative_log_likelihoods;
+    assert!(values.windows(2).all(|two| two[1] <= two[0] + 1e-9), "{values:?}");
+    let error = again(model::Options { shrinkage: Shrinkage::By(0.9), ..mbfa() }).unwrap_err().to_string();
+    assert!(error.contains("shrunk"), "{error}");
+
     let ibfa = align(views[..2].to_vec(), &complete_tuples(2, 90), &Options::default()).unwrap().alignment;
     let error =
         align(views[..2].to_vec(), &complete_tuples(2, 90), &Options { resume: Some(ibfa), ..Default::default() });

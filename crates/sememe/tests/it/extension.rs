@@ -91,7 +91,7 @@ fn direct_methods_map_the_new_view_to_their_space() {
     let cca = aligned(&views[..2], Some(Method::Cca));
     let new = ("2".to_owned(), views[2].clone());
     let error = extend(&cca.alignment, &latent(&cca), new, &tuples_with(2, &[1]), &Default::default()).unwrap_err();
-    assert!(error.to_string().contains("no density"));
+    assert!(error.to_string().contains("only spaces of ibfa, mbfa"));
 }
 
 #[test]
@@ -108,6 +108,10 @@ fn the_files_of_a_space_keep_their_bits_when_it_grows() {
     };
     let then = files();
     let space = Space::open(&path).unwrap();
+    space.check_extendable("fr").unwrap();
+    std::fs::write(path.join("fr.safetensors"), "mine").unwrap();
+    assert!(space.check_extendable("fr").unwrap_err().to_string().contains("no part of the space"));
+    std::fs::remove_file(path.join("fr.safetensors")).unwrap();
     // A name that a model's file would have.
     let new = || ("model.1".to_owned(), views[2].clone());
     let tuples = tuples_with(2, &[0, 1]);

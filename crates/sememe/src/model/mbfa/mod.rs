@@ -82,6 +82,9 @@ pub enum Solver {
 
 /// Fits the model to all tuples, whatever views they have.
 pub fn fit(moments: &Moments, options: &super::Options) -> Result<(Model, Vec<FitWarning>)> {
+    if moments.views().len() < 2 {
+        return Err(Error::argument("number of views", moments.views().len(), "at least two are needed"));
+    }
     check_connected(moments)?;
     let latent = options.latent.at_most(moments.views())?;
     let mut warnings = Vec::new();
@@ -107,7 +110,10 @@ pub fn fit(moments: &Moments, options: &super::Options) -> Result<(Model, Vec<Fi
     if !trace.converged {
         warnings.push(FitWarning::NotConverged { evaluations: trace.evaluations });
     }
-    Ok((model(&problem, &parameters, trace)?, warnings))
+    let mut model = model(&problem, &parameters, trace)?;
+    // Of the tuples as they are: the trace is of covariances as they were shrunk.
+    model.log_likelihood = Some(model.log_likelihood_of(moments)?);
+    Ok((model, warnings))
 }
 
 /// Shortens the hidden vector as long as the Bayesian information criterion falls: each fit starts from the best
@@ -141,12 +147,11 @@ fn shorten(problem: &Problem, longest: Parameters, trace: Trace, options: &Optio
 }
 
 fn model(problem: &Problem, parameters: &Parameters, trace: Trace) -> Result<Model> {
-    let last = trace.negative_log_likelihoods.last().copied().unwrap_or(f64::NAN);
     Ok(Model {
         method: Method::Mbfa,
         views: (0..problem.dims.len()).map(|view| problem.unwhiten(parameters, view)).collect::<Result<_>>()?,
         tuples: problem.tuples,
-        log_likelihood: Some(-last * problem.tuples),
+        log_likelihood: None,
         rho: Vec::new(),
         shrinkage: problem.shrinkage.clone(),
         trace: Some(trace),
