@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use crate::linalg::{Mat, add_product, transpose_times};
+use crate::linalg::{Mat, MatMut, add_product, transpose_times};
 
 /// How many former steps are remembered.
 const MEMORY: usize = 6;
@@ -13,11 +13,13 @@ const LEAST_COSINE: f64 = 1e-10;
 
 const GRADIENT: usize = 2 * MEMORY;
 
-/// The last steps, what they changed the gradient by, and the gradient.
+/// The last steps, what they changed the gradient by, and the gradient: `MEMORY` steps, as many changes, and it.
 pub(super) struct History {
-    /// In chunks of coordinates, `MEMORY` steps, as many changes of the gradient, and the gradient; one a column.
+    /// Chunks of coordinates; what is listed above is a column each.
     chunks: Vec<Mat>,
-    /// Which columns are in use, the latest last.
+    /// Inner products of the columns.
+    products: Mat,
+    /// Which steps are in use, the latest last.
     used: Vec<usize>,
 }
 
@@ -27,14 +29,24 @@ pub(super) struct Direction {
     pub(super) slope: f64,
 }
 
+impl Direction {
+    /// The point at a distance along it.
+    pub(super) fn from(&self, start: &[f64], length: f64) -> Vec<f64> {
+        start.par_iter().zip(&self.by).with_min_len(CHUNK).map(|(start, by)| start + length * by).collect()
+    }
+}
+
 impl History {
     pub(super) fn new(gradient: &[f64]) -> Self {
         let chunk = |gradient: &[f64]| {
             let mut chunk = Mat::zeros(gradient.len(), GRADIENT + 1);
-            chunk.col_mut(GRADIENT).iter_mut().zip(gradient).for_each(|(kept, value)| *kept = *value);
+            chunk.col_as_slice_mut(GRADIENT).copy_from_slice(gradient);
             chunk
         };
-        History { chunks: gradient.par_chunks(CHUNK).map(chunk).collect(), used: Vec::new() }
+        let chunks = gradient.par_chunks(CHUNK).map(chunk).collect();
+        let mut history = History { chunks, products: Mat::zeros(GRADIENT + 1, GRADIENT + 1), used: Vec::new() };
+        history.multiply(&[GRADIENT]);
+        history
     }
 
     pub(super) fn forget(&mut self) {
@@ -45,10 +57,10 @@ impl History {
         self.used.is_empty()
     }
 
-    /// `-H g`, with `H` an estimate of the inverse of the second derivative. All that the usual two loops need are
-    /// inner products, so that former steps are read only twice: once for these, once to combine them.
+    /// `-H g`, with `H` an estimate of the inverse of the second derivative. The usual two loops need nothing but inner
+    /// products, so that former steps are read only twice: once for these, once to combine them.
     pub(super) fn direction(&self) -> Direction {
-        let gram = self.inner_products();
+        let gram = &self.products;
         let along = |row: usize, weights: &[f64]| -> f64 {
             weights.iter().enumerate().map(|(column, weight)| gram[(row, column)] * weight).sum()
         };
@@ -79,41 +91,44 @@ impl History {
             _ => (0..MEMORY).find(|slot| !self.used.contains(slot)).expect("there is room for one more"),
         };
         let news = direction.par_chunks(CHUNK).zip(gradient.par_chunks(CHUNK));
-        let products: Vec<[f64; 3]> = self
-            .chunks
-            .par_iter_mut()
-            .zip(news)
-            .map(|(chunk, (direction, gradient))| {
-                let mut products = [0.0; 3];
-                for (i, (direction, gradient)) in direction.iter().zip(gradient).enumerate() {
-                    let (step, change) = (length * direction, gradient - chunk[(i, GRADIENT)]);
-                    chunk[(i, slot)] = step;
-                    chunk[(i, MEMORY + slot)] = change;
-                    chunk[(i, GRADIENT)] = *gradient;
-                    products[0] += step * change;
-                    products[1] += step * step;
-                    products[2] += change * change;
-                }
-                products
-            })
-            .collect();
-        let [curvature, step, change] =
-            [0, 1, 2].map(|which| products.iter().map(|products| products[which]).sum::<f64>());
-        if curvature > LEAST_COSINE * (step * change).sqrt() {
+        self.chunks.par_iter_mut().zip(news).for_each(|(chunk, (direction, gradient))| {
+            let step = chunk.col_as_slice_mut(slot).iter_mut().zip(direction);
+            step.for_each(|(step, direction)| *step = length * direction);
+            let mut change = gradient.to_vec();
+            let former = chunk.col_as_slice_mut(GRADIENT);
+            change.iter_mut().zip(&*former).for_each(|(change, former)| *change -= former);
+            former.copy_from_slice(gradient);
+            chunk.col_as_slice_mut(MEMORY + slot).copy_from_slice(&change);
+        });
+        self.multiply(&[slot, MEMORY + slot, GRADIENT]);
+        let product = |a: usize, b: usize| self.products[(a, b)];
+        let lengths = product(slot, slot) * product(MEMORY + slot, MEMORY + slot);
+        if product(slot, MEMORY + slot) > LEAST_COSINE * lengths.sqrt() {
             self.used.push(slot);
         }
     }
 
-    fn inner_products(&self) -> Mat {
-        let parts: Vec<Mat> = self.chunks.par_iter().map(|chunk| transpose_times(chunk, chunk)).collect();
-        parts.iter().fold(Mat::zeros(GRADIENT + 1, GRADIENT + 1), |sum, part| sum + part)
+    /// Brings the inner products with these columns up to date.
+    fn multiply(&mut self, columns: &[usize]) {
+        let of_chunk = |chunk: &Mat| {
+            let chosen = Mat::from_fn(chunk.nrows(), columns.len(), |i, j| chunk[(i, columns[j])]);
+            transpose_times(chunk, &chosen)
+        };
+        let parts: Vec<Mat> = self.chunks.par_iter().map(of_chunk).collect();
+        let sums = parts.iter().fold(Mat::zeros(GRADIENT + 1, columns.len()), |sums, part| sums + part);
+        for (j, &column) in columns.iter().enumerate() {
+            for i in 0..=GRADIENT {
+                self.products[(i, column)] = sums[(i, j)];
+                self.products[(column, i)] = sums[(i, j)];
+            }
+        }
     }
 
     fn combination(&self, weights: &Mat) -> Vec<f64> {
         let mut combination = vec![0.0; self.chunks.iter().map(Mat::nrows).sum()];
         combination.par_chunks_mut(CHUNK).zip(&self.chunks).for_each(|(part, chunk)| {
             let rows = part.len();
-            let part = crate::linalg::MatMut::from_column_major_slice_mut(part, rows, 1);
+            let part = MatMut::from_column_major_slice_mut(part, rows, 1);
             add_product(part, 1.0, chunk.as_ref(), weights.as_ref());
         });
         combination

@@ -19,7 +19,7 @@ const WARM_UP: usize = 5;
 /// So many rises in a row must be small: one may be an accident.
 const QUIET: usize = 3;
 /// Largest entry of what must vanish at a stationary point, in whitened coordinates.
-const STATIONARY: f64 = 1e-3;
+const STATIONARY: f64 = 1e-4;
 /// A step must bring this fraction of what the slope at its start promises.
 const SUFFICIENT: f64 = 1e-4;
 /// A step is shortened so often before the direction is given up.
@@ -172,7 +172,7 @@ fn quasi_newton(problem: &Problem, start: &Parameters, watch: &mut Watch<'_>) ->
             if !watch.may_evaluate() {
                 break;
             }
-            let at: Vec<f64> = point.iter().zip(&direction.by).map(|(at, by)| at + length * by).collect();
+            let at = direction.from(&point, length);
             watch.trace.evaluations += 1;
             // What is no model, for noise that overflows, counts as infinitely unlikely.
             let (next, gradient) = objective.evaluate(&at).unwrap_or((f64::INFINITY, Vec::new()));
