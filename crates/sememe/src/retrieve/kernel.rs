@@ -7,21 +7,21 @@ const LANES: usize = 16;
 
 /// Compiles a function for several kinds of processors, and calls the version for the one that it runs on.
 macro_rules! for_every_processor {
-    ($(#[$doc:meta])* fn $name:ident $([$t:ident: $bound:ident])? ($($argument:ident: $type:ty),*) -> $result:ty $body:block) => {
+    ($(#[$doc:meta])* fn $name:ident $([$t:ident: $bound:ident])? ($($argument:ident: $type:ty),*) $(-> $result:ty)? $body:block) => {
         $(#[$doc])*
-        pub(super) fn $name $(<$t: $bound>)? ($($argument: $type),*) -> $result {
+        pub(super) fn $name $(<$t: $bound>)? ($($argument: $type),*) $(-> $result)? {
             #[inline(always)]
-            fn plain $(<$t: $bound>)? ($($argument: $type),*) -> $result $body
+            fn plain $(<$t: $bound>)? ($($argument: $type),*) $(-> $result)? $body
 
             #[cfg(target_arch = "x86_64")]
             {
                 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-                fn avx512 $(<$t: $bound>)? ($($argument: $type),*) -> $result {
+                fn avx512 $(<$t: $bound>)? ($($argument: $type),*) $(-> $result)? {
                     plain($($argument),*)
                 }
 
                 #[target_feature(enable = "avx2,fma")]
-                fn avx2 $(<$t: $bound>)? ($($argument: $type),*) -> $result {
+                fn avx2 $(<$t: $bound>)? ($($argument: $type),*) $(-> $result)? {
                     plain($($argument),*)
                 }
 
@@ -127,6 +127,40 @@ for_every_processor! {
         }
         (unit, kept.iter().sum::<f64>().sqrt(), lost.iter().sum::<f64>().sqrt())
     }
+}
+
+for_every_processor! {
+    /// The larger of two numbers, for each pair.
+    fn raise_to(largest: &mut [f32], numbers: &[f32]) {
+        for (largest, &number) in largest.iter_mut().zip(numbers) {
+            *largest = largest.max(number);
+        }
+    }
+}
+
+for_every_processor! {
+    /// Adds `exp(x - shift)` to sums, for each `x` that is not above its shift.
+    fn add_exponentials(sums: &mut [f32], numbers: &[f32], shifts: &[f32]) {
+        for ((sum, &x), &shift) in sums.iter_mut().zip(numbers).zip(shifts) {
+            *sum += exponential(x - shift);
+        }
+    }
+}
+
+/// `exp(x)` to seven digits for `x <= 0`, without a branch: 2 to a whole number, times a polynomial.
+#[inline(always)]
+fn exponential(x: f32) -> f32 {
+    // Below, there is no f32 of full precision.
+    let x = x.max(-87.0);
+    let whole = (x * std::f32::consts::LOG2_E).round_ties_even();
+    // The product with the first part of ln 2 is exact.
+    let rest = (x - whole * 0.693_359_4) + whole * 2.121_944_4e-4;
+    let terms = [1.0 / 720.0, 1.0 / 120.0, 1.0 / 24.0, 1.0 / 6.0, 0.5, 1.0, 1.0];
+    let mut power = 0.0;
+    for term in terms {
+        power = power * rest + term;
+    }
+    power * f32::from_bits(((whole as i32 + 127) as u32) << 23)
 }
 
 /// Queries and targets whose products are computed together: their sums fill the registers.
@@ -242,6 +276,16 @@ mod tests {
             let between = out.chunks(stride).flat_map(|row| &row[TARGETS_AT_ONCE..]);
             assert!(between.into_iter().all(|&untouched| untouched == -1));
         }
+    }
+
+    #[test]
+    fn exponentials_are_right_to_seven_digits() {
+        for at in 0..8700 {
+            let x = -0.01 * at as f32;
+            let expected = f64::from(x).exp();
+            assert!((f64::from(exponential(x)) - expected).abs() < 3e-7 * expected, "{x}");
+        }
+        assert!(exponential(f32::NEG_INFINITY) < 1e-37);
     }
 
     #[test]
