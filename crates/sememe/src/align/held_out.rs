@@ -47,9 +47,7 @@ pub(super) fn shrinkage(
     let named: Vec<(&str, &Embeddings)> = moments.views().iter().map(|view| view.name.as_str()).zip(views).collect();
     let halves = tuples.halves();
     let of_halves = halves.each_ref().map(|half| Moments::of(&named, half));
-    let mut options = options.clone();
-    options.mbfa.evaluations = options.mbfa.evaluations.min(EVALUATIONS);
-    options.mbfa.observer = std::sync::Arc::new(());
+    let mut options = brief(options);
     if options.latent == LatentSize::Auto {
         options.latent = LatentSize::Largest;
     }
@@ -67,6 +65,14 @@ pub(super) fn shrinkage(
         Some(by) => Shrinkage::By(by),
         None => Shrinkage::Auto,
     }
+}
+
+/// The same fit, unseen and only as far as retrieval needs it.
+pub(super) fn brief(options: &model::Options) -> model::Options {
+    let mut options = options.clone();
+    options.mbfa.evaluations = options.mbfa.evaluations.min(EVALUATIONS);
+    options.mbfa.observer = std::sync::Arc::new(());
+    options
 }
 
 /// Walks from the first candidate to a lowest score.
