@@ -16,7 +16,7 @@ use sememe::files::remove_unfinished;
 use sememe::retrieve::hits_files;
 use sememe::vectors::{self, Format};
 
-use crate::arguments::{Command, Evaluate, Sememe};
+use crate::arguments::{Command, Evaluate, Lexicon, Sememe};
 use crate::progress::Interruption;
 
 /// What shells say of a program that was ended by Ctrl-C.
@@ -76,6 +76,7 @@ fn outputs(command: &Command) -> Vec<PathBuf> {
         Command::Convert(arguments) => files(&arguments.output, arguments.to),
         Command::Neighbors(arguments) => hits_files(&arguments.output).to_vec(),
         Command::Inspect(arguments) => arguments.curve.iter().cloned().collect(),
+        Command::Lexicon(Lexicon::Induce(arguments)) => vec![arguments.output.clone(), arguments.space.clone()],
         // Retrieval keeps in a space what it computed.
         Command::Translate(arguments) => vec![arguments.space.clone()],
         Command::Evaluate(Evaluate::Translation(arguments)) => vec![arguments.space.clone()],
@@ -93,6 +94,7 @@ fn run(sememe: &Sememe, interruption: &Arc<Interruption>) -> anyhow::Result<()> 
         Command::Extend(arguments) => commands::extend::run(arguments, global, interruption),
         Command::Moments(arguments) => commands::moments::run(arguments, global),
         Command::Translate(arguments) => commands::translate::run(arguments, global),
+        Command::Lexicon(Lexicon::Induce(arguments)) => commands::lexicon::induce(arguments, global),
         Command::Neighbors(arguments) => commands::neighbors::run(arguments, global),
         Command::Project(arguments) => commands::project::run(arguments, global),
         Command::Evaluate(Evaluate::Translation(arguments)) => commands::evaluate::translation(arguments, global),

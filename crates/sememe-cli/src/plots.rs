@@ -12,7 +12,7 @@ const LINE: RGBColor = RGBColor(31, 92, 153);
 pub fn learning_curve(values: &[f64]) -> anyhow::Result<String> {
     let (lowest, highest) =
         values.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), &value| (low.min(value), high.max(value)));
-    if !(highest - lowest < WIDEST) {
+    if !(0.0..WIDEST).contains(&(highest - lowest)) {
         anyhow::bail!("the likelihoods of the fit are from {lowest} to {highest}: nothing that can be drawn");
     }
     let room = (0.04 * (highest - lowest)).max(f64::EPSILON * highest.abs()).max(1e-9);

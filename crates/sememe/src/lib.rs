@@ -48,6 +48,7 @@ mod random;
 pub mod retrieve;
 pub mod space;
 mod tensors;
+pub mod translate;
 pub mod vectors;
 
 pub use error::{Error, Result};

@@ -3,6 +3,7 @@
 mod fitting;
 mod gathering;
 mod retrieval;
+mod translation;
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -16,6 +17,7 @@ pub use self::fitting::Fitting;
 use self::gathering::GATHERING;
 pub use self::gathering::{Gathering, Identical, Which};
 pub use self::retrieval::{Neighbors, Ranking};
+pub use self::translation::{Induce, Lexicon, Translate};
 
 /// A request that makes no sense, in words for the person who made it.
 #[derive(Debug)]
@@ -81,8 +83,11 @@ pub enum Command {
     Extend(Extend),
     /// Sum up vectors and a dictionary without fitting, for `sememe align --moments`
     Moments(Moments),
-    /// Translate words from one view of a space to another
+    /// Translate words from one view of a space to others
     Translate(Translate),
+    /// Make dictionaries out of a space
+    #[command(subcommand)]
+    Lexicon(Lexicon),
     /// Find the exact nearest rows of any two files of vectors
     Neighbors(Neighbors),
     /// Apply a fitted model to other vectors of one of its views
@@ -186,27 +191,6 @@ pub struct Extend {
     pub tolerance: f64,
     #[command(flatten)]
     pub reading: Reading,
-}
-
-#[derive(Args)]
-#[command(after_help = "Example:\n  sememe translate space --from en --to fr -k 3 house dog")]
-pub struct Translate {
-    /// The space
-    pub space: PathBuf,
-    /// View of the given words
-    #[arg(long, value_name = "VIEW")]
-    pub from: String,
-    /// View to translate to
-    #[arg(long, value_name = "VIEW")]
-    pub to: String,
-    #[command(flatten)]
-    pub ranking: Ranking,
-    /// How many candidates per word
-    #[arg(long, short = 'k', default_value = "5", value_name = "K")]
-    pub candidates: NonZeroUsize,
-    /// The words
-    #[arg(required = true, value_name = "WORD")]
-    pub words: Vec<String>,
 }
 
 #[derive(Args)]

@@ -7,6 +7,7 @@ pub mod evaluate;
 pub mod extend;
 mod gather;
 pub mod inspect;
+pub mod lexicon;
 pub mod moments;
 pub mod neighbors;
 pub mod project;

@@ -56,9 +56,7 @@ pub(super) fn shrinkage(
         moments.merge(&alone).expect("the same views");
         moments
     });
-    let mut options = options.clone();
-    options.mbfa.evaluations = options.mbfa.evaluations.min(EVALUATIONS);
-    options.mbfa.observer = std::sync::Arc::new(());
+    let mut options = brief(options);
     if options.latent == LatentSize::Auto {
         options.latent = LatentSize::Largest;
     }
@@ -76,6 +74,14 @@ pub(super) fn shrinkage(
         Some(by) => Shrinkage::By(by),
         None => Shrinkage::Auto,
     }
+}
+
+/// The same fit, unseen and only as far as retrieval needs it.
+pub(super) fn brief(options: &model::Options) -> model::Options {
+    let mut options = options.clone();
+    options.mbfa.evaluations = options.mbfa.evaluations.min(EVALUATIONS);
+    options.mbfa.observer = std::sync::Arc::new(());
+    options
 }
 
 /// Walks from the first candidate to a lowest score.

@@ -1,5 +1,6 @@
 //! The whole way from vectors and tuples to an aligned space, in one call.
 
+mod calibration;
 mod extension;
 mod held_out;
 
@@ -37,7 +38,8 @@ pub struct Aligned {
 }
 
 /// Prepares the views, fits a model to the tuples and projects every word. Automatic shrinkage is chosen by what finds
-/// translations that were held out, where there are few tuples; see [`Shrinkage::Auto`] for the others.
+/// translations that were held out, where there are few tuples; see [`Shrinkage::Auto`] for the others. Held-out
+/// translations also say how sure translations are, see [`Alignment::temperature`].
 pub fn align(views: Vec<(String, Embeddings)>, tuples: &Tuples, options: &Options) -> Result<Aligned> {
     let (evidence, prepared) = Evidence::gather(views, tuples, &options.evidence)?;
     let mut options = options.clone();
@@ -47,7 +49,8 @@ pub fn align(views: Vec<(String, Embeddings)>, tuples: &Tuples, options: &Option
     if options.fit.shrinkage == Shrinkage::Auto {
         options.fit.shrinkage = held_out::shrinkage(&evidence.moments, &prepared, tuples, &options.fit);
     }
-    let (alignment, warnings) = fit_evidence(evidence, &options)?;
+    let (mut alignment, warnings) = fit_evidence(evidence, &options)?;
+    alignment.temperatures = calibration::temperatures(&alignment.model, &prepared, tuples, &options.fit);
     let project = |(view, prepared): (usize, &Embeddings)| alignment.model.latent_view(view, prepared).map(Some);
     let latent = prepared.iter().enumerate().map(project).collect::<Result<_>>()?;
     Ok(Aligned { alignment, latent, warnings })
@@ -62,7 +65,8 @@ pub fn fit_evidence(evidence: Evidence, options: &Options) -> Result<(Alignment,
     }
     let (model, warnings) = model::fit(&evidence.moments, &fit)?;
     let words = vec![0; model.views.len()];
-    Ok((Alignment { model, preparation: evidence.preparation, sources: evidence.sources, words }, warnings))
+    let Evidence { preparation, sources, .. } = evidence;
+    Ok((Alignment { model, preparation, sources, words, temperatures: Vec::new() }, warnings))
 }
 
 /// A fit goes on only with what it was begun with.

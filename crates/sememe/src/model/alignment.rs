@@ -29,6 +29,19 @@ pub struct Alignment {
     pub sources: Sources,
     /// How many words of each view its space holds; filled in when that is written.
     pub words: Vec<usize>,
+    /// How sure translations are, for pairs of views with enough tuples to find out.
+    pub temperatures: Vec<Temperature>,
+}
+
+/// At which temperature the cosines of a pair of views are calibrated; see [`Confidence`](crate::translate::Confidence).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Temperature {
+    /// The view of the words.
+    pub from: String,
+    /// The view of their translations.
+    pub to: String,
+    /// What cosines are divided by.
+    pub temperature: f64,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -44,6 +57,9 @@ struct Metadata {
     log_likelihood: Option<f64>,
     trace: Option<Trace>,
     sources: Sources,
+    /// Models fitted from moments, and those of before there was one, have none.
+    #[serde(default)]
+    temperatures: Vec<Temperature>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -62,6 +78,17 @@ impl Alignment {
         self.model.views[view].check_dimension(embeddings.dim())?;
         let prepared = self.preparation.apply(view, embeddings);
         self.model.latent_view(view, &prepared)
+    }
+
+    /// At which temperature translations from one view to another are calibrated. For a pair that shares too few tuples it
+    /// is the geometric mean of those of the other pairs; they differ little. None where no pair has one.
+    pub fn temperature(&self, from: usize, to: usize) -> Option<f64> {
+        let (from, to) = (&self.model.views[from].name, &self.model.views[to].name);
+        let own = self.temperatures.iter().find(|pair| pair.from == *from && pair.to == *to);
+        own.map(|pair| pair.temperature).or_else(|| {
+            let logs: Vec<f64> = self.temperatures.iter().map(|pair| pair.temperature.ln()).collect();
+            (!logs.is_empty()).then(|| (logs.iter().sum::<f64>() / logs.len() as f64).exp())
+        })
     }
 
     /// Writes a safetensors file.
@@ -98,6 +125,7 @@ impl Alignment {
             log_likelihood: *log_likelihood,
             trace: trace.clone(),
             sources: self.sources.clone(),
+            temperatures: self.temperatures.clone(),
         };
         tensors::write(path, &metadata, tensors)
     }
@@ -118,6 +146,10 @@ impl Alignment {
         let names: HashSet<&str> = metadata.views.iter().map(|view| view.name.as_str()).collect();
         if names.len() < metadata.views.len() {
             return Err(file.error("has two views of one name"));
+        }
+        let is_possible = |pair: &Temperature| pair.temperature > 0.0 && pair.temperature.is_finite();
+        if !metadata.temperatures.iter().all(is_possible) {
+            return Err(file.error("has a temperature that is no positive number"));
         }
         let mut views = Vec::new();
         for (number, ViewMetadata { name, dim, .. }) in metadata.views.iter().enumerate() {
@@ -147,6 +179,6 @@ impl Alignment {
             trace: metadata.trace,
         };
         let words = metadata.views.iter().map(|view| view.words).collect();
-        Ok(Alignment { model, preparation, sources: metadata.sources, words })
+        Ok(Alignment { model, preparation, sources: metadata.sources, words, temperatures: metadata.temperatures })
     }
 }

@@ -15,7 +15,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-pub use self::alignment::Alignment;
+pub use self::alignment::{Alignment, Temperature};
 pub use self::latent_size::LatentSize;
 pub use self::shrinkage::Shrinkage;
 pub use self::warning::FitWarning;

@@ -1,0 +1,201 @@
+//! How far cosines can be trusted: the temperature at which confidences are what they claim to be.
+//!
+//! A model is fitted to one half of the tuples, and words that it has not seen are looked for among many. Every one that
+//! is right or wrong says something about the probability `p = exp(cos/T) / Σ exp(cos/T)` that its first candidate is
+//! given; the temperature is the most likely one, `Σ log p` over the right ones and `log (1 - p)` over the wrong ones.
+//! The temperature that makes the right words most likely instead is no answer to the question that a confidence is
+//! asked: where several words are right it shares one probability among them and doubts each.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rayon::prelude::*;
+
+use super::held_out::brief;
+use crate::error::Result;
+use crate::lexicon::Tuples;
+use crate::linalg::product_of_rows;
+use crate::model::{self, LatentSize, Model, Temperature};
+use crate::moments::Moments;
+use crate::normalize::scale_to_unit;
+use crate::vectors::{Embeddings, Matrix};
+
+/// Words are looked for among so many, the most frequent ones, and all words of tuples. More make little difference.
+const CANDIDATES: usize = 20_000;
+/// Words looked for between two views at most, and at least.
+const QUERIES: usize = 400;
+const FEWEST: usize = 20;
+/// Words that one thread looks for, at a time.
+const QUERIES_AT_A_TIME: usize = 32;
+
+/// The temperatures of all pairs of views that share enough tuples.
+pub(super) fn temperatures(
+    model: &Model,
+    views: &[Embeddings],
+    tuples: &Tuples,
+    options: &model::Options,
+) -> Vec<Temperature> {
+    let [seen, held_out] = tuples.halves();
+    let enough = |from: usize, to: usize| held_out.pairs_of(from, to).len() >= FEWEST;
+    let mut pairs = ordered_pairs(views.len()).filter(|&(from, to)| enough(from, to)).peekable();
+    if pairs.peek().is_none() {
+        return Vec::new();
+    }
+    let named: Vec<(&str, &Embeddings)> = model.views.iter().map(|view| view.name.as_str()).zip(views).collect();
+    let options = model::Options { latent: LatentSize::Of(model.latent()), ..brief(options) };
+    // A half may be too little to fit anything to; then there is nothing to say.
+    let Ok((fitted, _)) = model::fit(&Moments::of(&named, &seen), &options) else { return Vec::new() };
+    let look = |view: usize| Candidates::of(&fitted, view, &views[view], tuples);
+    let Ok(candidates) = (0..views.len()).map(look).collect::<Result<Vec<_>>>() else { return Vec::new() };
+    let name = |view: usize| model.views[view].name.clone();
+    pairs
+        .filter_map(|(from, to)| {
+            let looked = look_for(&candidates, &seen, tuples, (from, to));
+            let value = (looked.len() >= FEWEST).then(|| most_likely(&looked))?;
+            Some(Temperature { from: name(from), to: name(to), temperature: value })
+        })
+        .collect()
+}
+
+fn ordered_pairs(views: usize) -> impl Iterator<Item = (usize, usize)> {
+    (0..views).flat_map(move |from| (0..views).filter(move |&to| to != from).map(move |to| (from, to)))
+}
+
+/// Words of a view and their directions in the latent space.
+struct Candidates {
+    rows: Vec<usize>,
+    latent: Matrix,
+}
+
+impl Candidates {
+    fn of(model: &Model, view: usize, embeddings: &Embeddings, tuples: &Tuples) -> Result<Self> {
+        let of_tuples = tuples.iter().filter_map(|tuple| tuple[view]);
+        let rows: BTreeSet<usize> = (0..embeddings.len().min(CANDIDATES)).chain(of_tuples).collect();
+        let rows: Vec<usize> = rows.into_iter().collect();
+        let mut latent = model.views[view].project(&embeddings.matrix().select(&rows))?;
+        scale_to_unit(&mut latent);
+        Ok(Candidates { rows, latent })
+    }
+
+    fn place(&self, row: usize) -> usize {
+        self.rows.binary_search(&row).expect("all words of tuples are candidates")
+    }
+}
+
+/// What was found for a word: whether the first candidate is right, and how far behind the others are.
+struct Looked {
+    is_right: bool,
+    /// How many candidates are so far behind the first one, in steps of [`STEP`].
+    behind: Vec<u32>,
+}
+
+/// Fine compared with any temperature.
+const STEP: f32 = 1.0 / 1024.0;
+/// Cosines differ by two at most.
+const STEPS: usize = 2 * 1024 + 1;
+
+/// Looks for words that no tuple of the half that was fitted to has. Every translation that any tuple gives is right.
+fn look_for(candidates: &[Candidates], seen: &Tuples, all: &Tuples, (from, to): (usize, usize)) -> Vec<Looked> {
+    let known: BTreeSet<usize> = seen.iter().filter_map(|tuple| tuple[from]).collect();
+    let mut right: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    for (word, translation) in all.pairs_of(from, to) {
+        if !known.contains(&word) {
+            right.entry(word).or_default().push(candidates[to].place(translation));
+        }
+    }
+    let spacing = right.len().div_ceil(QUERIES).max(1);
+    let queries: Vec<(usize, &Vec<usize>)> =
+        right.iter().step_by(spacing).map(|(&word, right)| (word, right)).collect();
+    let (sources, targets) = (&candidates[from], &candidates[to].latent);
+    let look = |queries: &[(usize, &Vec<usize>)]| {
+        let places: Vec<usize> = queries.iter().map(|(word, _)| sources.place(*word)).collect();
+        let rows = sources.latent.select(&places);
+        let mut cosines = vec![0.0; queries.len() * targets.rows()];
+        product_of_rows(rows.as_slice(), targets.as_slice(), targets.cols(), &mut cosines);
+        let of_query = |((_, right), cosines): (&(usize, &Vec<usize>), &[f32])| Looked::of(cosines, right);
+        queries.iter().zip(cosines.chunks_exact(targets.rows())).map(of_query).collect::<Vec<_>>()
+    };
+    queries.par_chunks(QUERIES_AT_A_TIME).flat_map_iter(look).collect()
+}
+
+impl Looked {
+    fn of(cosines: &[f32], right: &[usize]) -> Self {
+        // Of equal ones the first, as everywhere.
+        let is_better = |best: usize, other: usize| cosines[other] > cosines[best];
+        let first = (0..cosines.len()).reduce(|best, other| if is_better(best, other) { other } else { best });
+        let first = first.expect("the right words are candidates");
+        let mut behind = vec![0; STEPS];
+        for (place, cosine) in cosines.iter().enumerate() {
+            if place != first {
+                behind[(((cosines[first] - cosine) / STEP) as usize).min(STEPS - 1)] += 1;
+            }
+        }
+        Looked { is_right: right.contains(&first), behind }
+    }
+}
+
+const LOWEST: f64 = 0.005;
+const HIGHEST: f64 = 1.0;
+const GRID: usize = 32;
+const REFINEMENTS: usize = 24;
+
+/// The temperature under which what was found is most likely.
+fn most_likely(looked: &[Looked]) -> f64 {
+    let rights = looked.iter().filter(|looked| looked.is_right).count();
+    // A sample in which all are right does not say that all are: as in Platt's scaling, one more of each kind is thought of.
+    let (sure, unsure) = ((rights + 1) as f64 / (rights + 2) as f64, 1.0 / (looked.len() - rights + 2) as f64);
+    let log_likelihood = |log_temperature: f64| -> f64 {
+        let temperature = log_temperature.exp();
+        let weights: Vec<f64> =
+            (0..STEPS).map(|step| (-(step as f64 + 0.5) * f64::from(STEP) / temperature).exp()).collect();
+        let of_word = |looked: &Looked| {
+            let others: f64 =
+                looked.behind.iter().zip(&weights).map(|(&count, weight)| f64::from(count) * weight).sum();
+            let (log_p, log_not_p) = (-others.ln_1p(), others.max(f64::MIN_POSITIVE).ln() - others.ln_1p());
+            let p = if looked.is_right { sure } else { unsure };
+            p * log_p + (1.0 - p) * log_not_p
+        };
+        looked.iter().map(of_word).sum()
+    };
+    maximum(log_likelihood, (LOWEST.ln(), HIGHEST.ln())).exp()
+}
+
+/// Where a function of one variable is largest: the best of a grid, then golden sections around it.
+fn maximum(function: impl Fn(f64) -> f64, (low, high): (f64, f64)) -> f64 {
+    let at = |step: usize| low + (high - low) * step as f64 / GRID as f64;
+    let values: Vec<f64> = (0..=GRID).map(|step| function(at(step))).collect();
+    let best = (0..=GRID).fold(0, |best, step| if values[step] > values[best] { step } else { best });
+    let (mut a, mut b) = (at(best.saturating_sub(1)), at((best + 1).min(GRID)));
+    let golden = 0.5 * (5.0_f64.sqrt() - 1.0);
+    for _ in 0..REFINEMENTS {
+        let (left, right) = (b - golden * (b - a), a + golden * (b - a));
+        if function(left) >= function(right) { b = right } else { a = left }
+    }
+    0.5 * (a + b)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn finds_the_maximum_inside_and_at_the_ends() {
+        for top in [-2.0, -0.3, 1.234, 5.0] {
+            assert!((maximum(|x| -(x - top).powi(2), (-2.0, 5.0)) - top).abs() < 1e-4, "{top}");
+        }
+    }
+
+    #[test]
+    fn temperatures_grow_with_the_share_of_wrong_words() {
+        let looked = |is_right| Looked::of(&[0.1, 0.6, 0.5, 0.2], if is_right { &[1] } else { &[2] });
+        let of = |rights: usize| most_likely(&(0..100).map(|i| looked(i < rights)).collect::<Vec<_>>());
+        let temperatures = [95, 80, 60, 40].map(of);
+        assert!(temperatures.is_sorted(), "{temperatures:?}");
+        // With p = 0.8: log 4 is what the others are behind.
+        let p = |temperature: f64| {
+            1.0 / [0.0, 0.1, 0.4, 0.5].map(|behind: f64| (-behind / temperature).exp()).iter().sum::<f64>()
+        };
+        assert!((p(of(80)) - 0.8).abs() < 0.02, "{}", p(of(80)));
+        // All are right, and yet it is not certain.
+        assert!(of(100) > LOWEST * 1.5 && p(of(100)) < 0.9999);
+    }
+}

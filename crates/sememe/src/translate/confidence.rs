@@ -1,0 +1,254 @@
+//! How sure a translation is.
+
+use std::ops::Range;
+
+use rayon::prelude::*;
+
+use crate::linalg::product_of_rows;
+use crate::retrieve::Hit;
+use crate::vectors::{Matrix, ROWS_AT_A_TIME};
+
+/// Queries and targets whose scores are computed, and forgotten, together. Fixed, so that the bits do not depend on the
+/// threads.
+const QUERIES: usize = 256;
+const TARGETS: usize = 1024;
+
+/// A probability over all words of a view: `p(t|x) = exp(cos(x, t) / T) / Σ_s exp(cos(x, s) / T)`.
+///
+/// The temperature `T` is chosen when a space is aligned, so that of the translations that are said to be right with
+/// a probability of 80 % about 80 % are.
+///
+/// ```
+/// use sememe::{retrieve::{nearest, Criterion}, translate::Confidence, vectors::Matrix};
+///
+/// let targets = Matrix::new(vec![1.0, 0.0, 0.8, 0.6, 0.0, 1.0], 2);
+/// let query = Matrix::new(vec![1.0, 0.1], 2);
+/// let hits = nearest(&query, &targets, 2, Criterion::Nn)?;
+/// let confidence = Confidence::new(&targets, 0.1).of_hits(&query, &hits);
+/// assert!(confidence[0][0] > 0.7 && confidence[0][0] + confidence[0][1] < 1.0);
+/// # Ok::<(), sememe::Error>(())
+/// ```
+pub struct Confidence<'a> {
+    targets: &'a Matrix,
+    /// What makes each target a unit vector; 0 for zero vectors.
+    factors: Vec<f32>,
+    temperature: f64,
+}
+
+impl<'a> Confidence<'a> {
+    /// Over all of these targets. Panics when the temperature is no positive number.
+    pub fn new(targets: &'a Matrix, temperature: f64) -> Self {
+        assert!(temperature > 0.0 && temperature.is_finite(), "a temperature is a positive number");
+        let dim = targets.cols();
+        let blocks = targets.as_slice().par_chunks(ROWS_AT_A_TIME * dim);
+        let factors = blocks.flat_map_iter(|rows| rows.chunks_exact(dim).map(|row| to_unit(row) as f32)).collect();
+        Confidence { targets, factors, temperature }
+    }
+
+    /// The probability of each hit of each query, whatever the criterion that it was found by.
+    pub fn of_hits(&self, queries: &Matrix, hits: &[Vec<Hit>]) -> Vec<Vec<f64>> {
+        let log_sums = self.log_sums(queries);
+        let of_query = |(query, hits): (usize, &Vec<Hit>)| {
+            let probability = |hit: &Hit| (self.score(queries.row(query), hit.index) - log_sums[query]).exp().min(1.0);
+            hits.iter().map(probability).collect()
+        };
+        hits.par_iter().enumerate().map(of_query).collect()
+    }
+
+    /// More than the probability of the first hit cannot be, as the other hits have some: a quick look that spares most
+    /// of the long one where only high probabilities matter.
+    pub fn at_most(&self, query: &[f32], hits: &[Hit]) -> f64 {
+        let scores: Vec<f64> = hits.iter().map(|hit| self.score(query, hit.index)).collect();
+        let Some(first) = scores.first() else { return 0.0 };
+        1.0 / scores.iter().map(|score| (score - first).exp()).sum::<f64>()
+    }
+
+    /// `cos(x, t) / T`.
+    fn score(&self, query: &[f32], target: usize) -> f64 {
+        let product = dot(query, self.targets.row(target));
+        product * to_unit(query) * f64::from(self.factors[target]) / self.temperature
+    }
+
+    /// `log Σ_t exp(cos(x, t) / T)` of every query.
+    fn log_sums(&self, queries: &Matrix) -> Vec<f64> {
+        let dim = self.targets.cols();
+        let tiles: Vec<usize> = (0..self.targets.rows()).step_by(TARGETS).collect();
+        let of_block = |block: &[f32]| {
+            let scaled: Vec<f32> = block
+                .chunks_exact(dim)
+                .flat_map(|row| {
+                    let factor = to_unit(row) / self.temperature;
+                    row.iter().map(move |&x| (f64::from(x) * factor) as f32)
+                })
+                .collect();
+            let of_tile = |&first: &usize| self.sums_of_tile(&scaled, first..self.targets.rows().min(first + TARGETS));
+            let of_tiles: Vec<Vec<Sum>> = tiles.par_iter().map(of_tile).collect();
+            let total = |query: usize| of_tiles.iter().fold(Sum::NOTHING, |total, sums| total.plus(sums[query])).log();
+            (0..block.len() / dim).map(total).collect::<Vec<f64>>()
+        };
+        queries.as_slice().par_chunks(QUERIES * dim).flat_map_iter(of_block).collect()
+    }
+
+    fn sums_of_tile(&self, scaled: &[f32], tile: Range<usize>) -> Vec<Sum> {
+        let dim = self.targets.cols();
+        let targets = &self.targets.as_slice()[tile.start * dim..tile.end * dim];
+        let width = tile.len();
+        let mut scores = vec![0.0_f32; scaled.len() / dim * width];
+        product_of_rows(scaled, targets, dim, &mut scores);
+        let factors = &self.factors[tile];
+        let of_query = |scores: &mut [f32]| {
+            scores.iter_mut().zip(factors).for_each(|(score, factor)| *score *= factor);
+            Sum::of(scores)
+        };
+        scores.chunks_exact_mut(width).map(of_query).collect()
+    }
+}
+
+/// What makes a vector one of length 1; 0 where nothing does.
+fn to_unit(row: &[f32]) -> f64 {
+    match dot(row, row) {
+        square if square > 0.0 => 1.0 / square.sqrt(),
+        _ => 0.0,
+    }
+}
+
+/// Sums that run side by side, so that the processor's vector instructions can be used.
+const LANES: usize = 16;
+
+/// `Σ a_i b_i` in f64.
+fn dot(a: &[f32], b: &[f32]) -> f64 {
+    let mut sums = [0.0_f64; LANES];
+    for (a, b) in a.chunks(LANES).zip(b.chunks(LANES)) {
+        for (sum, (&a, &b)) in sums.iter_mut().zip(a.iter().zip(b)) {
+            *sum += f64::from(a) * f64::from(b);
+        }
+    }
+    sums.iter().sum()
+}
+
+/// `Σ exp(x)`, without leaving the range of numbers.
+#[derive(Clone, Copy)]
+struct Sum {
+    largest: f32,
+    /// Of `exp(x - largest)`.
+    rest: f64,
+}
+
+impl Sum {
+    const NOTHING: Sum = Sum { largest: f32::NEG_INFINITY, rest: 0.0 };
+
+    fn of(scores: &[f32]) -> Self {
+        let mut largest = [f32::NEG_INFINITY; LANES];
+        for scores in scores.chunks(LANES) {
+            largest.iter_mut().zip(scores).for_each(|(largest, &score)| *largest = largest.max(score));
+        }
+        let largest = largest.into_iter().fold(f32::NEG_INFINITY, f32::max);
+        let mut sums = [0.0_f32; LANES];
+        let (whole, rest) = scores.as_chunks::<LANES>();
+        for scores in whole {
+            for lane in 0..LANES {
+                sums[lane] += exp(scores[lane] - largest);
+            }
+        }
+        let of_rest: f64 = rest.iter().map(|&score| f64::from(exp(score - largest))).sum();
+        Sum { largest, rest: sums.iter().map(|&sum| f64::from(sum)).sum::<f64>() + of_rest }
+    }
+
+    fn plus(self, other: Sum) -> Sum {
+        let (more, less) = if self.largest >= other.largest { (self, other) } else { (other, self) };
+        if less.rest == 0.0 {
+            return more;
+        }
+        let scale = f64::from(less.largest - more.largest).exp();
+        Sum { largest: more.largest, rest: more.rest + less.rest * scale }
+    }
+
+    fn log(self) -> f64 {
+        f64::from(self.largest) + self.rest.ln()
+    }
+}
+
+/// `exp(x)` for `x` from about -87 to 0, and next to nothing below, to a few units in the last place: `2^n exp(r)` with a
+/// polynomial, in operations that the processor does for many numbers at once.
+#[inline(always)]
+fn exp(x: f32) -> f32 {
+    /// Added to a number, it leaves its whole part in the last bits.
+    const ROUND: f32 = 12_582_912.0;
+    const LN_2_HIGH: f32 = 0.693_359_4;
+    const LN_2_LOW: f32 = -2.121_944_4e-4;
+    const SMALLEST: f32 = -87.0;
+    let x = if x > SMALLEST { x } else { SMALLEST };
+    let rounded = x * std::f32::consts::LOG2_E + ROUND;
+    let n = rounded - ROUND;
+    let r = x - n * LN_2_HIGH - n * LN_2_LOW;
+    let high = 1.0 / 6.0 + r * (1.0 / 24.0 + r * (1.0 / 120.0 + r * (1.0 / 720.0)));
+    let power = 1.0 + r * (1.0 + r * (0.5 + r * high));
+    let exponent = rounded.to_bits().wrapping_sub(ROUND.to_bits()).wrapping_add(127);
+    power * f32::from_bits(exponent << 23)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::retrieve::{Criterion, nearest};
+
+    #[test]
+    fn exp_is_exp() {
+        for step in 0..100_000 {
+            let x = -87.0 * step as f32 / 100_000.0;
+            let expected = f64::from(x).exp();
+            assert!((f64::from(exp(x)) - expected).abs() < 4e-7 * expected, "{x}");
+        }
+        assert_eq!(exp(0.0), 1.0);
+        assert!(exp(-1e6) < 1e-37 && exp(f32::NEG_INFINITY) < 1e-37);
+    }
+
+    fn rows(count: usize, seed: usize) -> Matrix {
+        let value = |i: usize| ((i * 7919 + seed * 104_729) as f32 * 0.618).sin();
+        Matrix::new((0..count * 5).map(value).collect(), 5)
+    }
+
+    #[test]
+    fn probabilities_are_those_of_the_definition_and_add_up_to_one() {
+        let (queries, targets) = (rows(300, 1), rows(2500, 2));
+        for temperature in [0.005, 0.03, 1.0] {
+            let confidence = Confidence::new(&targets, temperature);
+            let hits = nearest(&queries, &targets, 2500, Criterion::Nn).unwrap();
+            let found = confidence.of_hits(&queries, &hits);
+            for query in [0, 17, 299] {
+                let weights: Vec<f64> =
+                    hits[query].iter().map(|hit| (f64::from(hit.score) / temperature).exp()).collect();
+                let sum: f64 = weights.iter().sum();
+                for (weight, p) in weights.iter().zip(&found[query]) {
+                    assert!((weight / sum - p).abs() < 2e-4, "{weight} {p}");
+                }
+                assert!((found[query].iter().sum::<f64>() - 1.0).abs() < 1e-4);
+                assert!(found[query].is_sorted_by(|a, b| a >= b), "in the order of the cosines");
+                let bound = confidence.at_most(queries.row(query), &hits[query][..10]);
+                assert!(bound >= found[query][0] - 1e-4 && bound < 1.0);
+            }
+        }
+    }
+
+    #[test]
+    fn the_number_of_threads_changes_no_bit() {
+        let (queries, targets) = (rows(600, 3), rows(3000, 4));
+        let hits = nearest(&queries, &targets, 3, Criterion::Nn).unwrap();
+        let on = |threads| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| Confidence::new(&targets, 0.03).of_hits(&queries, &hits))
+        };
+        assert_eq!(on(1), on(3));
+        // Nor does it matter which other queries there are.
+        let alone = Confidence::new(&targets, 0.03).of_hits(&queries.select(&[599]), &hits[599..]);
+        assert!((alone[0][0] - on(1)[599][0]).abs() < 1e-6);
+    }
+
+    #[test]
+    fn a_vector_without_direction_knows_nothing() {
+        let targets = Matrix::new(vec![1.0, 0.0, 0.0, 1.0, 0.0, 0.0, 1.0, 1.0], 2);
+        let query = Matrix::new(vec![0.0, 0.0], 2);
+        let hits = nearest(&query, &targets, 4, Criterion::Nn).unwrap();
+        assert_eq!(Confidence::new(&targets, 0.01).of_hits(&query, &hits)[0], [0.25; 4]);
+    }
+}

@@ -1,0 +1,146 @@
+//! Words that are spelled like another one.
+
+use rayon::prelude::*;
+
+use crate::vectors::Vocabulary;
+
+/// Words that one thread looks at, at a time.
+const WORDS: usize = 4096;
+/// A shorter beginning says nothing about a word.
+const SHORTEST_BEGINNING: usize = 3;
+
+/// The words that look most like `word`, at most `limit`: other cases first, then by how many letters must be added,
+/// dropped or changed, then longer words that begin like it; among equals the one that comes first, which is the more
+/// frequent.
+///
+/// ```
+/// use sememe::{translate::closest_spellings, vectors::Vocabulary};
+///
+/// let words: Vocabulary = ["horse", "house", "mouse", "House", "household"].into_iter().collect();
+/// assert_eq!(closest_spellings(&words, "hose", 2), ["horse", "house"]);
+/// assert_eq!(closest_spellings(&words, "HOUSE", 2), ["house", "House"]);
+/// assert_eq!(closest_spellings(&words, "househ", 9), ["house", "House", "household"]);
+/// ```
+pub fn closest_spellings<'a>(vocabulary: &'a Vocabulary, word: &str, limit: usize) -> Vec<&'a str> {
+    let wanted: Vec<char> = folded(word).collect();
+    let most = match wanted.len() {
+        0 => return Vec::new(),
+        1..=3 => 1,
+        4..=8 => 2,
+        _ => 3,
+    };
+    let chunks: Vec<usize> = (0..vocabulary.len()).step_by(WORDS).collect();
+    let mut found: Vec<(usize, usize)> = chunks
+        .into_par_iter()
+        .flat_map_iter(|first| {
+            let mut spelled = Vec::new();
+            let mut rows = Rows::default();
+            let mut near = Vec::new();
+            for index in first..vocabulary.len().min(first + WORDS) {
+                // In UTF-8 a letter has at most four bytes, and lower case may have other ones: only far ones are out.
+                if vocabulary.word(index).len() > 4 * (wanted.len() + most) + LONGER {
+                    continue;
+                }
+                spelled.clear();
+                spelled.extend(folded(vocabulary.word(index)));
+                let begins = wanted.len() >= SHORTEST_BEGINNING
+                    && spelled.len() <= wanted.len() + LONGER
+                    && spelled.starts_with(&wanted);
+                match rows.distance(&wanted, &spelled, most) {
+                    Some(distance) => near.push((distance, index)),
+                    None if begins => near.push((most + 1, index)),
+                    None => {}
+                }
+            }
+            near
+        })
+        .collect();
+    found.sort_unstable();
+    found.truncate(limit);
+    found.into_iter().map(|(_, index)| vocabulary.word(index)).collect()
+}
+
+/// How many letters a word may have beyond a beginning that was written.
+const LONGER: usize = 8;
+
+/// The letters in lower case.
+fn folded(word: &str) -> impl Iterator<Item = char> {
+    word.chars().flat_map(char::to_lowercase)
+}
+
+/// The edit distance of two words (Levenshtein), as far as it is no more than some number.
+#[derive(Default)]
+struct Rows {
+    row: Vec<usize>,
+}
+
+impl Rows {
+    fn distance(&mut self, a: &[char], b: &[char], most: usize) -> Option<usize> {
+        if a.len().abs_diff(b.len()) > most {
+            return None;
+        }
+        // `row[j]`: from the first `i` letters of `a` to the first `j` of `b`. Only places near the diagonal can stay small.
+        self.row.clear();
+        self.row.extend((0..=b.len()).map(|j| if j <= most { j } else { most + 1 }));
+        for i in 1..=a.len() {
+            let (first, last) = (i.saturating_sub(most).max(1), b.len().min(i + most));
+            let mut diagonal = self.row[first - 1];
+            self.row[first - 1] = if first == 1 { i.min(most + 1) } else { most + 1 };
+            let mut least = self.row[first - 1];
+            for j in first..=last {
+                let change = diagonal + usize::from(a[i - 1] != b[j - 1]);
+                diagonal = self.row[j];
+                self.row[j] = change.min(diagonal + 1).min(self.row[j - 1] + 1).min(most + 1);
+                least = least.min(self.row[j]);
+            }
+            if least > most {
+                return None;
+            }
+        }
+        Some(self.row[b.len()]).filter(|&distance| distance <= most)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The textbook's.
+    fn levenshtein(a: &[char], b: &[char]) -> usize {
+        let mut row: Vec<usize> = (0..=b.len()).collect();
+        for i in 1..=a.len() {
+            let mut next = vec![i];
+            for j in 1..=b.len() {
+                let change = row[j - 1] + usize::from(a[i - 1] != b[j - 1]);
+                next.push(change.min(row[j] + 1).min(next[j - 1] + 1));
+            }
+            row = next;
+        }
+        row[b.len()]
+    }
+
+    #[test]
+    fn the_band_loses_no_near_word() {
+        let word = |seed: usize| -> Vec<char> {
+            (0..seed % 8).map(|i| ['a', 'b', 'ж'][(seed / 8 + i * i * seed) % 5 % 3]).collect()
+        };
+        let mut rows = Rows::default();
+        for (i, j) in (0..160).flat_map(|i| (0..160).map(move |j| (i * 3, j * 5))) {
+            let (a, b) = (word(i), word(j));
+            let expected = levenshtein(&a, &b);
+            for most in 0..4 {
+                assert_eq!(rows.distance(&a, &b, most), (expected <= most).then_some(expected), "{a:?} {b:?} {most}");
+            }
+        }
+    }
+
+    #[test]
+    fn any_script_and_no_script_at_all() {
+        let words: Vocabulary = ["дом", "дома", "дым", "кот", "东京", "ΟΔΟΣ"].into_iter().collect();
+        assert_eq!(closest_spellings(&words, "Дом", 9), ["дом", "дома", "дым"]);
+        assert_eq!(closest_spellings(&words, "东京都", 9), ["东京"]);
+        assert!(closest_spellings(&words, "", 3).is_empty());
+        assert!(closest_spellings(&Vocabulary::new(), "дом", 3).is_empty());
+        assert!(closest_spellings(&words, &"x".repeat(10_000), 3).is_empty());
+    }
+}
