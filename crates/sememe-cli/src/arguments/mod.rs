@@ -97,7 +97,7 @@ pub enum Command {
     Evaluate(Evaluate),
     /// Convert word vectors from any format to any other
     Convert(Convert),
-    /// Say what is in a file of vectors or in a space
+    /// Say what is in a file of vectors or of moments, or in a space
     Inspect(Inspect),
 }
 
@@ -267,7 +267,7 @@ pub struct Convert {
 #[derive(Args)]
 #[command(after_help = "Examples:\n  sememe inspect en.vec\n  sememe inspect space --curve curve.svg")]
 pub struct Inspect {
-    /// A file of vectors, or a space
+    /// A file of vectors or of moments, or a space
     pub what: PathBuf,
     /// Draw how the likelihood of an iterated fit rose, as SVG
     #[arg(long, value_name = "FILE")]

@@ -1,6 +1,7 @@
-//! `sememe inspect`: what is in a file of vectors or in a space, in words and numbers.
+//! `sememe inspect`: what is in a file of vectors or moments, or in a space, in words and numbers.
 
 use rayon::prelude::*;
+use sememe::evidence::Evidence;
 use sememe::files;
 use sememe::preparation::Casing;
 use sememe::space::Space;
@@ -21,7 +22,10 @@ pub fn run(arguments: &Inspect, global: &Global) -> anyhow::Result<()> {
         false if arguments.curve.is_some() => {
             Err(BadUsage("--curve draws how a space was fitted; give a space".to_owned()).into())
         }
-        false => vectors(arguments, global),
+        false => match Evidence::read(&arguments.what) {
+            Ok(evidence) => moments(&evidence, global),
+            Err(_) => vectors(arguments, global),
+        },
     }
 }
 
@@ -47,6 +51,41 @@ fn vectors(arguments: &Inspect, global: &Global) -> anyhow::Result<()> {
             ("first words", first_words(embeddings).join("  ")),
         ])
     })
+}
+
+/// What `sememe moments` wrote.
+fn moments(evidence: &Evidence, global: &Global) -> anyhow::Result<()> {
+    let views = evidence.moments.views();
+    let steps: Vec<String> = evidence.preparation.steps.iter().map(ToString::to_string).collect();
+    let groups: Vec<(Vec<&str>, f64)> = (evidence.moments.patterns().iter())
+        .map(|(pattern, moments)| (pattern.iter().map(|&view| views[view].name.as_str()).collect(), moments.n))
+        .collect();
+    let json = json!({
+        "format": "moments",
+        "views": views,
+        "groups": groups.iter().map(|(views, n)| json!({ "views": views, "tuples": output::number(*n) })).collect::<Vec<_>>(),
+        "casing": evidence.preparation.casing,
+        "normalize": steps,
+        "sources": evidence.sources,
+    });
+    output::result(global, json, || {
+        let names: Vec<String> = views.iter().map(|view| format!("{} ({})", view.name, view.dim)).collect();
+        let facts = facts(vec![
+            ("format", "moments, for sememe align --moments".to_owned()),
+            ("views (dimensions)", names.join(", ")),
+            ("case", case(evidence.preparation.casing).to_owned()),
+            ("prepared by", if steps.is_empty() { "nothing".to_owned() } else { steps.join(", ") }),
+        ]);
+        let rows = groups.iter().map(|(views, n)| vec![views.join(", "), count(*n as usize)]).collect();
+        format!("{facts}\n{}", output::table(&["views", "tuples"], rows, true))
+    })
+}
+
+fn case(casing: Casing) -> &'static str {
+    match casing {
+        Casing::Kept => "kept",
+        Casing::Lower => "all lower",
+    }
 }
 
 fn space(arguments: &Inspect, global: &Global) -> anyhow::Result<()> {
@@ -102,16 +141,12 @@ fn space(arguments: &Inspect, global: &Global) -> anyhow::Result<()> {
         let likelihood = model
             .log_likelihood
             .map_or(String::new(), |total| format!(", log-likelihood {:.3} nats a tuple", total / model.tuples));
-        let casing = match alignment.preparation.casing {
-            Casing::Kept => "kept",
-            Casing::Lower => "all lower",
-        };
         let facts = facts(vec![
             ("method", model.method.to_string()),
             ("latent dimensions", model.latent().to_string()),
             ("fitted on", format!("{} tuples{likelihood}", count(model.tuples as usize))),
             ("correlations", spectrum(&model.rho)),
-            ("case", casing.to_owned()),
+            ("case", case(alignment.preparation.casing).to_owned()),
             ("prepared by", if steps.is_empty() { "nothing".to_owned() } else { steps.join(", ") }),
         ]);
         format!("{facts}\n{table}")

@@ -12,7 +12,7 @@ use crate::output::{self, count};
 use crate::progress::{Bar, Stopwatch};
 
 pub fn run(arguments: &Neighbors, global: &Global) -> anyhow::Result<()> {
-    let criterion = arguments.ranking.criterion;
+    let criterion = arguments.criterion;
     if !matches!(criterion, Criterion::Nn | Criterion::Csls { .. } | Criterion::Dot | Criterion::L2) {
         return Err(BadUsage(format!("neighbors can be nearest by nn, csls, dot or l2, not by {criterion}")).into());
     }

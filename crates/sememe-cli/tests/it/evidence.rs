@@ -37,6 +37,7 @@ fn moments_of_two_owners_fit_the_model_that_all_pairs_fit() {
     for (lexicon, output) in [(&first, "ours"), (&second, "theirs")] {
         json(folder, &["moments", &view("en"), &view("fr"), "--lexicon", lexicon, "-o", output]);
     }
+    assert_eq!(json(folder, &["inspect", "ours"])["groups"][0]["views"], serde_json::json!(["en", "fr"]));
     let fixed = ["--shrinkage", "0.1"];
     let merged =
         json(folder, &[&["align", &view("en"), "-o", "merged", "--moments", "ours", "theirs"], &fixed[..]].concat());

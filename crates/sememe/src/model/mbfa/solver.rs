@@ -165,7 +165,12 @@ fn quasi_newton(problem: &Problem, start: &Parameters, watch: &mut Watch<'_>) ->
     watch.accept(value, || start.clone())?;
     let mut history = History::new(&gradient);
     while !watch.ended {
-        let direction = history.direction();
+        let mut direction = history.direction();
+        if direction.slope >= 0.0 {
+            // Rounding has turned it; the gradient itself never leads up.
+            history.forget();
+            direction = history.direction();
+        }
         let mut length = 1.0;
         let mut found = None;
         for _ in 0..SHORTER_STEPS {
@@ -175,7 +180,8 @@ fn quasi_newton(problem: &Problem, start: &Parameters, watch: &mut Watch<'_>) ->
             let at = direction.from(&point, length);
             watch.trace.evaluations += 1;
             // What is no model, for noise that overflows, counts as infinitely unlikely.
-            let (next, gradient) = objective.evaluate(&at).unwrap_or((f64::INFINITY, Vec::new()));
+            let evaluated = objective.evaluate(&at).ok().filter(|(value, _)| value.is_finite());
+            let (next, gradient) = evaluated.unwrap_or((f64::INFINITY, Vec::new()));
             if next <= value + SUFFICIENT * length * direction.slope {
                 found = Some((at, next, gradient));
                 break;
@@ -190,7 +196,8 @@ fn quasi_newton(problem: &Problem, start: &Parameters, watch: &mut Watch<'_>) ->
                 (point, value) = (at, next);
                 watch.accept(value, || objective.parameters(&point))?;
             }
-            None if watch.may_evaluate() && !history.is_empty() => history.forget(),
+            None if !watch.may_evaluate() => break,
+            None if !history.is_empty() => history.forget(),
             None => {
                 // Not even the gradient leads down: rounding is all that is left.
                 watch.settle(&objective.parameters(&point))?;
