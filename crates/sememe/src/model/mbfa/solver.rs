@@ -162,7 +162,7 @@ fn quasi_newton(problem: &Problem, start: &Parameters, watch: &mut Watch<'_>) ->
             if !watch.may_evaluate() {
                 break;
             }
-            let at = direction.from(&point, length);
+            let at = direction.point_at(&point, length);
             watch.trace.evaluations += 1;
             // What is no model, for noise that overflows, counts as infinitely unlikely.
             let (next, gradient) = objective.evaluate(&at).unwrap_or((f64::INFINITY, Vec::new()));
