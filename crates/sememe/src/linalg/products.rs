@@ -8,7 +8,7 @@ use gemm::Parallelism;
 use super::{AsMatrix, Mat, MatMut, MatRef, mirror_lower};
 
 /// A product with more columns is cut in halves, of a multiple of `UNIT` columns, until none has more.
-const PANEL: usize = 80;
+const PANEL: usize = 160;
 const UNIT: usize = 4;
 
 /// `A B` on all threads.
@@ -54,12 +54,15 @@ pub fn symmetric_product(a: &impl AsMatrix, b: &impl AsMatrix) -> Mat {
 /// Adds `A B` where it is not above the diagonal.
 fn add_below_diagonal(out: MatMut<'_>, a: MatRef<'_>, b: MatRef<'_>) {
     let Some(half) = half(b.ncols()) else {
-        return matmul(out, Accum::Add, a, b, 1.0, Par::Seq);
+        let (lower, all) = (BlockStructure::TriangularLower, BlockStructure::Rectangular);
+        return triangular::matmul(out, lower, Accum::Add, a, all, b, all, 1.0, Par::Seq);
     };
-    let (left, right) = out.split_at_col_mut(half);
-    let (b_left, b_right) = b.split_at_col(half);
-    let (below, a_below) = (right.split_at_row_mut(half).1, a.split_at_row(half).1);
-    rayon::join(|| add_below_diagonal(left, a, b_left), || add_below_diagonal(below, a_below, b_right));
+    let (top, _, below, bottom) = out.split_at_mut(half, half);
+    let ((a_top, a_bottom), (b_left, b_right)) = (a.split_at_row(half), b.split_at_col(half));
+    rayon::join(
+        || add_product(below, 1.0, a_bottom, b_left),
+        || rayon::join(|| add_below_diagonal(top, a_top, b_left), || add_below_diagonal(bottom, a_bottom, b_right)),
+    );
 }
 
 /// Does something to all rows, cut as columns of products are.

@@ -35,7 +35,8 @@ pub struct Options {
     pub solver: Solver,
     /// At most so many likelihoods are computed.
     pub evaluations: usize,
-    /// Stop when the likelihood rises by less than this fraction, three times in a row.
+    /// Stop when the likelihood rises by less than this fraction, three times in a row, and the point is stationary
+    /// ([`Trace::certificate`], or with holes [`Trace::residual`], is under 1e-4).
     pub tolerance: f64,
     /// Told of every accepted step.
     pub observer: Arc<dyn Observer>,

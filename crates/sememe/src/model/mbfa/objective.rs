@@ -183,7 +183,7 @@ mod tests {
     use super::*;
     use crate::lexicon::Tuples;
     use crate::model::Shrinkage;
-    use crate::model::mbfa::start;
+    use crate::model::mbfa::{em::step, start};
     use crate::moments::Moments;
     use crate::random::Random;
     use crate::vectors::{Embeddings, Matrix};
@@ -220,7 +220,7 @@ mod tests {
             assert!((gradient[i] - expected).abs() < 1e-6, "{i}: {} instead of {expected}", gradient[i]);
         }
         // The coordinates change nothing.
-        let value = super::super::em::step(&problem, &objective.parameters(&point)).unwrap().1;
+        let value = step(&problem, &objective.parameters(&point)).unwrap().1;
         assert!((value - objective.evaluate(&point).unwrap().0).abs() < 1e-10);
     }
 }

@@ -30,8 +30,8 @@ pub(super) struct Direction {
 }
 
 impl Direction {
-    /// The point at a distance along it.
-    pub(super) fn from(&self, start: &[f64], length: f64) -> Vec<f64> {
+    /// The point so far along it.
+    pub(super) fn point_at(&self, start: &[f64], length: f64) -> Vec<f64> {
         start.par_iter().zip(&self.by).with_min_len(CHUNK).map(|(start, by)| start + length * by).collect()
     }
 }
@@ -111,7 +111,10 @@ impl History {
     /// Brings the inner products with these columns up to date.
     fn multiply(&mut self, columns: &[usize]) {
         let of_chunk = |chunk: &Mat| {
-            let chosen = Mat::from_fn(chunk.nrows(), columns.len(), |i, j| chunk[(i, columns[j])]);
+            let mut chosen = Mat::zeros(chunk.nrows(), columns.len());
+            for (j, &column) in columns.iter().enumerate() {
+                chosen.col_as_slice_mut(j).copy_from_slice(chunk.col_as_slice(column));
+            }
             transpose_times(chunk, &chosen)
         };
         let parts: Vec<Mat> = self.chunks.par_iter().map(of_chunk).collect();

@@ -177,7 +177,7 @@ fn quasi_newton(problem: &Problem, start: &Parameters, watch: &mut Watch<'_>) ->
             if !watch.may_evaluate() {
                 break;
             }
-            let at = direction.from(&point, length);
+            let at = direction.point_at(&point, length);
             watch.trace.evaluations += 1;
             // What is no model, for noise that overflows, counts as infinitely unlikely.
             let evaluated = objective.evaluate(&at).ok().filter(|(value, _)| value.is_finite());
