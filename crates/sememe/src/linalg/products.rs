@@ -8,7 +8,7 @@ use gemm::Parallelism;
 use super::{AsMatrix, Mat, MatMut, MatRef, mirror_lower};
 
 /// A product with more columns is cut in halves, of a multiple of `UNIT` columns, until none has more.
-const PANEL: usize = 160;
+const PANEL: usize = 80;
 const UNIT: usize = 4;
 
 /// `A B` on all threads.
