@@ -30,6 +30,11 @@ impl Best {
         Best { k, found: Vec::with_capacity(k.min(64)) }
     }
 
+    /// Whether there are `k`.
+    pub(super) fn is_full(&self) -> bool {
+        self.found.len() == self.k
+    }
+
     /// What a score must reach to matter.
     pub(super) fn threshold(&self) -> f64 {
         self.found.get(self.k - 1).map_or(f64::NEG_INFINITY, |worst| worst.score)

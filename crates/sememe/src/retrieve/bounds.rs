@@ -118,14 +118,15 @@ impl QueryBound {
 }
 
 impl Bounds<'_> {
-    /// The first target whose bound is not below the threshold.
-    pub(super) fn first_reaching(
+    /// Adds the places of all targets whose upper bound is not below the threshold.
+    pub(super) fn reaching(
         self,
         estimates: &[impl Estimate],
         query: QueryBound,
         threshold: f64,
-    ) -> Option<usize> {
-        kernel::first_reaching(estimates, self, query, down(threshold))
+        reached: &mut Vec<usize>,
+    ) {
+        kernel::reaching(estimates, self, query, down(threshold), reached);
     }
 
     /// The upper bound of a target's score, and a lower one.

@@ -12,7 +12,7 @@ use rayon::prelude::*;
 use super::best::{Best, Scored};
 use super::kernel::dot;
 use super::rows::Rows;
-use super::screen::{QUERIES, Screen};
+use super::screen::{Candidates, QUERIES, Screen};
 use super::shortlist::Shortlist;
 use crate::progress::{Counter, Progress};
 
@@ -20,6 +20,9 @@ use crate::progress::{Counter, Progress};
 const FEW: usize = 16;
 /// Targets that one thread looks at, at a time, when there are few queries.
 const SEGMENT: usize = 4096;
+
+/// Targets that are looked at before there is a threshold.
+const FIRST: usize = 64;
 
 /// Queries, targets, and `b(t)`.
 pub(super) struct Search<'a> {
@@ -94,13 +97,17 @@ impl Search<'_> {
     fn best_of_tiles(&self, screen: &Screen, block: Range<usize>, tiles: Range<usize>, k: usize) -> Vec<Best> {
         let mut shortlists = vec![Shortlist::new(k); block.len()];
         let mut screening = screen.block(self.queries, block.clone());
+        let mut candidates = Candidates::default();
         for tile in tiles {
             let tile = screening.tile(tile);
             for (at, shortlist) in shortlists.iter_mut().enumerate() {
-                let mut from = tile.targets().start;
-                while let Some(candidate) = tile.next_candidate(at, shortlist.threshold(), from) {
-                    shortlist.add(candidate, |target| self.score(block.start + at, target));
-                    from = candidate.target + 1;
+                let mut from = 0;
+                while from < tile.width() {
+                    // The first few give a threshold for the others.
+                    let to = if shortlist.is_full() { tile.width() } else { tile.width().min(from + FIRST) };
+                    tile.find(&mut candidates, at, from..to, shortlist.threshold());
+                    shortlist.add(candidates.found(), |target| self.score(block.start + at, target));
+                    from = to;
                 }
             }
         }

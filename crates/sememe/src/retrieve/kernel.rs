@@ -1,5 +1,7 @@
 //! The innermost loops, compiled for several kinds of processors. All unsafe code of the engine is here.
 
+use std::ops::Range;
+
 use super::bounds::{Bounds, QueryBound};
 
 /// Sums that run side by side.
@@ -84,23 +86,44 @@ impl Estimate for i32 {
 }
 
 for_every_processor! {
-    /// The first place where the upper bound of a score is not below the threshold. What is no number is not below.
-    fn first_reaching[T: Estimate](estimates: &[T], bounds: Bounds, query: QueryBound, threshold: f32) -> Option<usize> {
-        let is_below = |estimate: T, s: f32, b: f32, d: f32, m: f32| query.upper(estimate.value(), s, b, d, m) < threshold;
+    /// Adds to `reached` all places where the upper bound of a score is not below the threshold. What is no number is not
+    /// below.
+    fn reaching[T: Estimate](estimates: &[T], bounds: Bounds, query: QueryBound, threshold: f32, reached: &mut Vec<usize>) {
         let (chunks, rest) = estimates.as_chunks::<LANES>();
-        let [(s, s_rest), (b, b_rest), (d, d_rest), (m, m_rest)] = [bounds.s, bounds.b, bounds.d, bounds.m].map(<[f32]>::as_chunks::<LANES>);
-        for (number, ((((estimates, s), b), d), m)) in chunks.iter().zip(s).zip(b).zip(d).zip(m).enumerate() {
+        let (s, _) = bounds.s.as_chunks::<LANES>();
+        let (b, _) = bounds.b.as_chunks::<LANES>();
+        let (d, _) = bounds.d.as_chunks::<LANES>();
+        let (m, _) = bounds.m.as_chunks::<LANES>();
+        for (number, ((((of_chunk, s), b), d), m)) in chunks.iter().zip(s).zip(b).zip(d).zip(m).enumerate() {
             let mut all_below = true;
             for lane in 0..LANES {
-                all_below &= is_below(estimates[lane], s[lane], b[lane], d[lane], m[lane]);
+                all_below &= query.upper(of_chunk[lane].value(), s[lane], b[lane], d[lane], m[lane]) < threshold;
             }
             if !all_below {
-                let is_lane_below = |&lane: &usize| is_below(estimates[lane], s[lane], b[lane], d[lane], m[lane]);
-                return (0..LANES).find(|lane| !is_lane_below(lane)).map(|lane| number * LANES + lane);
+                reaching_within(number * LANES..(number + 1) * LANES, estimates, bounds, query, threshold, reached);
             }
         }
-        let within_rest = (0..rest.len()).find(|&at| !is_below(rest[at], s_rest[at], b_rest[at], d_rest[at], m_rest[at]));
-        within_rest.map(|at| chunks.len() * LANES + at)
+        reaching_within(estimates.len() - rest.len()..estimates.len(), estimates, bounds, query, threshold, reached);
+    }
+}
+
+/// [`reaching`] among a few, rarely called and kept out of the loop that calls it.
+#[cold]
+#[inline(never)]
+fn reaching_within<T: Estimate>(
+    range: Range<usize>,
+    estimates: &[T],
+    bounds: Bounds,
+    query: QueryBound,
+    threshold: f32,
+    reached: &mut Vec<usize>,
+) {
+    let Bounds { s, b, d, m } = bounds;
+    for at in range {
+        let is_below = query.upper(estimates[at].value(), s[at], b[at], d[at], m[at]) < threshold;
+        if !is_below {
+            reached.push(at);
+        }
     }
 }
 

@@ -44,6 +44,19 @@ pub(super) struct Candidate {
     pub(super) lower: f64,
 }
 
+/// Candidates of one query in one tile, and room to find them.
+#[derive(Default)]
+pub(super) struct Candidates {
+    reached: Vec<usize>,
+    found: Vec<Candidate>,
+}
+
+impl Candidates {
+    pub(super) fn found(&self) -> &[Candidate] {
+        &self.found
+    }
+}
+
 /// Estimates for some queries and targets.
 pub(super) struct Tile<'a> {
     block: &'a Block<'a>,
@@ -105,29 +118,41 @@ impl Block<'_> {
 }
 
 impl Tile<'_> {
-    /// Numbers of the targets.
-    pub(super) fn targets(&self) -> Range<usize> {
-        self.first..self.first + self.width
+    /// How many targets there are.
+    pub(super) fn width(&self) -> usize {
+        self.width
     }
 
-    /// The first target from number `from` on whose score for a query of the block may reach the threshold.
-    pub(super) fn next_candidate(&self, query: usize, threshold: f64, from: usize) -> Option<Candidate> {
-        let range = from - self.first..self.width;
+    /// Finds those of some targets of the tile whose score for a query of the block may reach the threshold.
+    pub(super) fn find(&self, candidates: &mut Candidates, query: usize, targets: Range<usize>, threshold: f64) {
         match &self.block.estimates {
-            Estimates::Products { tile, .. } => self.next(query, &tile[query * self.width..][range], threshold),
+            Estimates::Products { tile, .. } => {
+                self.find_by(&tile[query * self.width..], candidates, query, targets, threshold);
+            }
             Estimates::EightBits { tile, .. } => {
-                self.next(query, &tile[query * self.block.screen.width..][range], threshold)
+                self.find_by(&tile[query * self.block.screen.width..], candidates, query, targets, threshold);
             }
         }
     }
 
-    /// [`Tile::next_candidate`] among the last targets, for which estimates are given.
-    fn next(&self, query: usize, estimates: &[impl Estimate], threshold: f64) -> Option<Candidate> {
-        let (last, query) = (self.first + self.width, self.block.bounds[query]);
-        let from = last - estimates.len();
-        let bounds = self.block.screen.bounds.slice(from..last);
-        let at = bounds.first_reaching(estimates, query, threshold)?;
-        let (upper, lower) = bounds.both(at, estimates[at], query);
-        Some(Candidate { target: from + at, upper, lower })
+    fn find_by(
+        &self,
+        estimates: &[impl Estimate],
+        candidates: &mut Candidates,
+        query: usize,
+        targets: Range<usize>,
+        threshold: f64,
+    ) {
+        let (estimates, query, first) =
+            (&estimates[targets.clone()], self.block.bounds[query], self.first + targets.start);
+        let bounds = self.block.screen.bounds.slice(first..self.first + targets.end);
+        let Candidates { reached, found } = candidates;
+        reached.clear();
+        found.clear();
+        bounds.reaching(estimates, query, threshold, reached);
+        found.extend(reached.iter().map(|&at| {
+            let (upper, lower) = bounds.both(at, estimates[at], query);
+            Candidate { target: first + at, upper, lower }
+        }));
     }
 }

@@ -14,7 +14,8 @@ const ROOM: usize = 1024;
 pub(super) struct Shortlist {
     /// By lower bounds.
     sure: Best,
-    candidates: Vec<Candidate>,
+    /// Upper bounds of targets.
+    candidates: Vec<(f32, usize)>,
     /// By scores.
     best: Best,
 }
@@ -24,29 +25,44 @@ impl Shortlist {
         Shortlist { sure: Best::new(k), candidates: Vec::new(), best: Best::new(k) }
     }
 
+    /// Whether as many targets are known as are wanted.
+    pub(super) fn is_full(&self) -> bool {
+        self.sure.is_full()
+    }
+
     /// What an upper bound must reach to matter.
     pub(super) fn threshold(&self) -> f64 {
         self.sure.threshold().max(self.best.threshold())
     }
 
-    /// Adds a candidate; `score` computes scores where there is no room for more candidates.
-    pub(super) fn add(&mut self, candidate: Candidate, score: impl Fn(usize) -> Scored) {
-        self.sure.offer(Scored { score: candidate.lower, index: candidate.target });
-        self.candidates.push(candidate);
-        if self.candidates.len() == ROOM {
+    /// Adds candidates; `score` computes scores where there is no room for more.
+    pub(super) fn add(&mut self, candidates: &[Candidate], score: impl Fn(usize) -> Scored) {
+        // Lower bounds first: where there was no threshold yet, they dismiss most.
+        for candidate in candidates {
+            if candidate.lower > self.sure.threshold() {
+                self.sure.offer(Scored { score: candidate.lower, index: candidate.target });
+            }
+        }
+        let threshold = self.threshold();
+        let is_possible = |candidate: &&Candidate| f64::from(candidate.upper) >= threshold;
+        self.candidates.extend(candidates.iter().filter(is_possible).map(|found| (found.upper, found.target)));
+        if self.candidates.len() >= ROOM {
             self.settle(score);
         }
     }
 
     /// Computes the scores that decide.
     fn settle(&mut self, score: impl Fn(usize) -> Scored) {
+        let threshold = self.threshold();
+        let mut candidates = std::mem::take(&mut self.candidates);
+        candidates.retain(|&(upper, _)| f64::from(upper) >= threshold);
         // The most promising first: they dismiss the others.
-        self.candidates.sort_unstable_by(|a, b| b.upper.total_cmp(&a.upper));
-        for candidate in std::mem::take(&mut self.candidates) {
-            if f64::from(candidate.upper) < self.threshold() {
+        candidates.sort_unstable_by(|a, b| b.0.total_cmp(&a.0));
+        for (upper, target) in candidates {
+            if f64::from(upper) < self.threshold() {
                 break;
             }
-            self.best.offer(score(candidate.target));
+            self.best.offer(score(target));
         }
     }
 
