@@ -1,4 +1,5 @@
 """How long exact nearest neighbours take."""
+import json
 import os
 import sys
 import time
@@ -114,6 +115,48 @@ def terms(options):
     yield title, table, [
         f"The ten nearest of all words to all words on {threads} threads, whole process; numpy's time follows from its "
         "speed on 4096 x 4096 matrices."]
+
+
+def export(options):
+    """Section on whether other programs rank exported vectors as sememe ranks words."""
+    import numpy as np
+    space, asked, k = WORKSPACE / "demo-space", WORKSPACE / "asked.txt", 10
+    run = lambda *arguments: json.loads(time_command([options.binary, *arguments, "--quiet", "--json"], 1)[1])
+    run("demo", "--keep", space)
+    table = [["criterion", "metric", "faiss", "usearch"]]
+    for criterion in ("nn", "csls", "isf", "pmi", "logp"):
+        for metric in ("ip", "l2", "cosine"):
+            targets, queries = WORKSPACE / "targets.npy", WORKSPACE / "queries.npy"
+            run("export", space, "--from", "en", "--view", "fr", "--for", criterion, "--metric", metric, "-o", targets,
+                "--queries", queries)
+            lines = (WORKSPACE / "queries.words.txt").read_text().splitlines()[:options.queries]
+            asked.write_text("\n".join(lines) + "\n")
+            found = run("translate", space, "--from", "en", "--to", "fr", "-k", str(k), "--criterion", criterion,
+                        "--min-confidence", "0", "--file", asked)
+            ours = [[candidate["word"] for candidate in translation["candidates"]]
+                    for translation in found["translations"]]
+            words = np.array((WORKSPACE / "targets.words.txt").read_text().splitlines())
+            same = [(words[search(metric, np.load(targets), np.load(queries)[:len(lines)], k)] == ours).mean()
+                    for search in (ask_faiss, ask_usearch)]
+            table.append([criterion, metric, *(f"{100 * share:.3f} %" for share in same)])
+    yield "Exported vectors in other programs", table, [
+        f"The {k} best French words for {options.queries:,} English words of the demo: how many are in the same place."]
+
+
+def ask_faiss(metric, targets, queries, k):
+    import faiss
+    if metric == "cosine":
+        faiss.normalize_L2(targets)
+        faiss.normalize_L2(queries)
+    index = (faiss.IndexFlatL2 if metric == "l2" else faiss.IndexFlatIP)(targets.shape[1])
+    index.add(targets)
+    return index.search(queries, k)[1]
+
+
+def ask_usearch(metric, targets, queries, k):
+    from usearch.index import MetricKind, search
+    kind = {"ip": MetricKind.IP, "l2": MetricKind.L2sq, "cosine": MetricKind.Cos}[metric]
+    return search(targets, queries, k, kind, exact=True).keys.astype(int)
 
 
 def timed(work):

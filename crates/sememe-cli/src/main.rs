@@ -75,6 +75,9 @@ fn outputs(command: &Command) -> Vec<PathBuf> {
         Command::Project(arguments) => files(&arguments.output, arguments.to),
         Command::Convert(arguments) => files(&arguments.output, arguments.to),
         Command::Neighbors(arguments) => hits_files(&arguments.output).to_vec(),
+        Command::Export(arguments) => {
+            std::iter::once(&arguments.output).chain(&arguments.queries).flat_map(|path| files(path, None)).collect()
+        }
         Command::Inspect(arguments) => arguments.curve.iter().cloned().collect(),
         Command::Lexicon(Lexicon::Induce(arguments)) => vec![arguments.output.clone(), arguments.space.clone()],
         // Retrieval keeps in a space what it computed.
@@ -96,6 +99,7 @@ fn run(sememe: &Sememe, interruption: &Arc<Interruption>) -> anyhow::Result<()> 
         Command::Translate(arguments) => commands::translate::run(arguments, global),
         Command::Lexicon(Lexicon::Induce(arguments)) => commands::lexicon::induce(arguments, global),
         Command::Neighbors(arguments) => commands::neighbors::run(arguments, global),
+        Command::Export(arguments) => commands::export::run(arguments, global),
         Command::Project(arguments) => commands::project::run(arguments, global),
         Command::Evaluate(Evaluate::Translation(arguments)) => commands::evaluate::translation(arguments, global),
         Command::Convert(arguments) => commands::convert::run(arguments, global),

@@ -16,7 +16,7 @@ use sememe::vectors::{Format, ReadOptions};
 pub use self::fitting::Fitting;
 use self::gathering::GATHERING;
 pub use self::gathering::{Gathering, Identical, Which};
-pub use self::retrieval::{Neighbors, Ranking};
+pub use self::retrieval::{Export, Neighbors, Ranking};
 pub use self::translation::{Induce, Lexicon, Translate};
 
 /// A request that makes no sense, in words for the person who made it.
@@ -90,6 +90,8 @@ pub enum Command {
     Lexicon(Lexicon),
     /// Find the exact nearest rows of any two files of vectors
     Neighbors(Neighbors),
+    /// Write a view for vector databases, so that they rank by any criterion
+    Export(Export),
     /// Apply a fitted model to other vectors of one of its views
     Project(Project),
     /// Measure how good a space is

@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::Args;
-use sememe::retrieve::Criterion;
+use sememe::retrieve::{Criterion, Metric};
 
 /// How candidates are ranked.
 #[derive(Args)]
@@ -33,4 +33,35 @@ pub struct Neighbors {
     /// Write OUT.ids.npy (int64, rows of the targets from 0 on) and OUT.scores.npy (float32), a row for each query
     #[arg(long, short, value_name = "OUT")]
     pub output: PathBuf,
+}
+
+#[derive(Args)]
+#[command(after_help = "\
+Example:
+  sememe export space --view fr --for csls --metric cosine -o fr.npy --queries en.npy
+
+Put the rows of fr.npy into faiss, usearch, hnswlib, pgvector, Qdrant or anything else that searches vectors, and ask it with
+the rows of en.npy: the nearest rows are the best translations by the criterion. Its term and, for the metrics l2 and cosine, what
+makes all rows equally long are added as coordinates, so that both files go together.")]
+pub struct Export {
+    /// The space
+    pub space: PathBuf,
+    /// View of the words that will be looked for
+    #[arg(long, value_name = "VIEW")]
+    pub view: String,
+    /// View that queries will be of [default: the other one of two]
+    #[arg(long, value_name = "VIEW")]
+    pub from: Option<String>,
+    /// What to rank by: nn, csls, isf, dot, l2, pmi or logp
+    #[arg(long = "for", default_value = "nn", value_name = "CRITERION")]
+    pub criterion: Criterion,
+    /// How the index tells what is near: ip (the largest inner product), l2 (the smallest distance) or cosine
+    #[arg(long, default_value = "ip", value_name = "METRIC")]
+    pub metric: Metric,
+    /// File to write the vectors to; its name says the format
+    #[arg(long, short, value_name = "FILE")]
+    pub output: PathBuf,
+    /// File to write all words of the other view to, as queries
+    #[arg(long, value_name = "FILE")]
+    pub queries: Option<PathBuf>,
 }

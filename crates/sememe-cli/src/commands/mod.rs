@@ -4,6 +4,7 @@ pub mod align;
 pub mod convert;
 pub mod demo;
 pub mod evaluate;
+pub mod export;
 pub mod extend;
 mod gather;
 pub mod inspect;

@@ -1,6 +1,9 @@
 //! Criteria and neighbours as the command gives them.
 
 use std::path::Path;
+use std::sync::LazyLock;
+
+use tempfile::TempDir;
 
 use super::{json, sememe, text};
 
@@ -14,6 +17,13 @@ fn write_npy(path: &Path, rows: &[Vec<f32>]) {
     rows.iter().flatten().for_each(|x| bytes.extend(x.to_le_bytes()));
     std::fs::write(path, bytes).unwrap();
 }
+
+/// A folder with the space of the demo.
+static DEMO: LazyLock<TempDir> = LazyLock::new(|| {
+    let folder = tempfile::tempdir().unwrap();
+    json(folder.path(), &["demo", "--keep", "space"]);
+    folder
+});
 
 fn rows(count: usize, turn: f32) -> Vec<Vec<f32>> {
     (0..count).map(|i| (0..5).map(|j| ((i * 7 + j * 13) as f32 * 0.37 + turn).sin()).collect()).collect()
@@ -86,13 +96,12 @@ fn neighbors_that_cannot_be_are_refused() {
 
 #[test]
 fn every_criterion_translates() {
-    let folder = tempfile::tempdir().unwrap();
-    json(folder.path(), &["demo", "--keep", "space"]);
+    let folder = DEMO.path();
     let translate = ["translate", "space", "--from", "en", "--to", "fr", "dog", "--criterion"];
     for criterion in
         ["nn", "csls", "csls:k=5,words=2000", "isf", "isf:sample=500", "corrected:pool=1000", "dot", "l2", "pmi"]
     {
-        let translated = json(folder.path(), &[&translate[..], &[criterion]].concat());
+        let translated = json(folder, &[&translate[..], &[criterion]].concat());
         assert_eq!(translated["criterion"], criterion);
         let words: Vec<&str> = translated["translations"][0]["candidates"]
             .as_array()
@@ -102,6 +111,33 @@ fn every_criterion_translates() {
             .collect();
         assert!(words.contains(&"chien"), "{criterion}: {words:?}");
     }
-    let refused = sememe(folder.path(), &[&translate[..], &["magic"]].concat());
+    let refused = sememe(folder, &[&translate[..], &["magic"]].concat());
     assert!(text(&refused.stderr).contains("nn, csls, isf"));
+}
+
+#[test]
+fn exported_vectors_rank_like_the_criterion() {
+    let folder = DEMO.path();
+    let export = ["export", "space", "--view", "fr", "-o", "fr.npy", "--queries", "en.npy"];
+    let which = sememe(folder, &export);
+    assert!(text(&which.stderr).contains("--from en or ru or fi"), "{}", text(&which.stderr));
+    let exported = json(folder, &[&export[..], &["--from", "en", "--for", "csls", "--metric", "l2"]].concat());
+    assert_eq!(exported["words"], 5000);
+    assert_eq!(exported["files"].as_array().unwrap().len(), 4);
+    let found = json(folder, &["neighbors", "en.npy", "fr.npy", "-k", "3", "--criterion", "l2", "-o", "found"]);
+    assert_eq!(found["dimension"], exported["dimension"]);
+    let ids: Vec<i64> = read_npy(&folder.join("found.ids.npy"), "<i8").into_iter().map(i64::from_le_bytes).collect();
+    let words = |name: &str| -> Vec<String> {
+        std::fs::read_to_string(folder.join(name)).unwrap().lines().map(str::to_owned).collect()
+    };
+    let (en, fr) = (words("en.words.txt"), words("fr.words.txt"));
+    let translate =
+        ["translate", "space", "--from", "en", "--to", "fr", "-k", "3", "--criterion", "csls", "dog", "seven", "king"];
+    for translation in json(folder, &translate)["translations"].as_array().unwrap() {
+        let row = en.iter().position(|word| word == translation["word"].as_str().unwrap()).unwrap();
+        let by_index: Vec<&str> = ids[3 * row..3 * row + 3].iter().map(|&id| fr[id as usize].as_str()).collect();
+        let candidates = translation["candidates"].as_array().unwrap();
+        let by_criterion: Vec<&str> = candidates.iter().map(|found| found["word"].as_str().unwrap()).collect();
+        assert_eq!(by_index, by_criterion);
+    }
 }

@@ -20,6 +20,7 @@ mod cache;
 mod corrected;
 mod criterion;
 mod engine;
+mod export;
 mod files;
 mod generative;
 mod in_space;
@@ -32,6 +33,7 @@ mod shortlist;
 mod terms;
 
 pub use self::criterion::Criterion;
+pub use self::export::{Export, Metric};
 pub use self::files::{hits_files, write_hits};
 pub use self::in_space::Views;
 pub use self::retriever::{Generative, Pair, Retriever};

@@ -1,5 +1,6 @@
 //! A criterion made ready for a pair of views: what belongs to the targets is computed once.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 use super::best::Scored;
@@ -163,14 +164,38 @@ impl<'a> Retriever<'a> {
     }
 
     fn search(&self, queries: &Rows, k: usize) -> Vec<Vec<Scored>> {
+        let Retriever { targets, pair: Pair { progress, .. }, .. } = self;
+        Search { queries, targets, bias: &self.bias(), progress: *progress }.nearest(k)
+    }
+
+    /// All of a target's score that is no product.
+    pub(super) fn bias(&self) -> Cow<'_, [f64]> {
         let log_density = match self.criterion {
             Criterion::Logp => self.pair.generative.and_then(|generative| generative.log_density),
             _ => None,
         };
-        let with_density = log_density
-            .map(|density| self.terms.iter().zip(density).map(|(term, density)| term + density).collect::<Vec<_>>());
-        let bias = with_density.as_deref().unwrap_or(&self.terms);
-        Search { queries, targets: &self.targets, bias, progress: self.pair.progress }.nearest(k)
+        match log_density {
+            Some(density) => self.terms.iter().zip(density).map(|(term, density)| term + density).collect(),
+            None => Cow::Borrowed(&self.terms),
+        }
+    }
+
+    /// Targets as they are multiplied.
+    pub(super) fn targets(&self) -> &Rows<'a> {
+        &self.targets
+    }
+
+    /// Queries as they are multiplied.
+    pub(super) fn prepare(&self, queries: &Matrix) -> Result<Matrix> {
+        check_dimensions(queries, self.pair.target)?;
+        let scaled =
+            |rows: Rows| Matrix::new((0..rows.len()).flat_map(|query| rows.scaled(query)).collect(), queries.cols());
+        let vectors = Vectors::queries(queries);
+        Ok(match &self.form {
+            Form::Cosine { length } => scaled(vectors.of_length(*length)?),
+            Form::Product { factor } => scaled(vectors.times(*factor)?),
+            Form::Pmi(pmi) => pmi.queries(queries),
+        })
     }
 
     fn compute_terms(&self) -> Result<Vec<f64>> {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use sememe::Error;
 use sememe::model::{self, Method, Model, Shrinkage};
-use sememe::retrieve::{Criterion, Generative, Pair, Retriever, nearest};
+use sememe::retrieve::{Criterion, Export, Generative, Metric, Pair, Retriever, nearest};
 use sememe::vectors::{Embeddings, Matrix};
 use serde::Deserialize;
 
@@ -52,6 +52,57 @@ fn every_criterion_agrees_with_numpy() {
         // The terms of one retriever serve another.
         let again = Retriever::with_terms(pair, criterion, retriever.terms().to_vec()).unwrap();
         assert_eq!(again.nearest(pair.source, 7).unwrap(), retriever.nearest(pair.source, 7).unwrap(), "{name}");
+    }
+}
+
+/// The places of the nearest targets to the first queries, as an index of vectors finds them.
+fn found_by_index(metric: Metric, queries: &Matrix, targets: &Matrix, k: usize) -> Vec<Vec<usize>> {
+    let dot = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(&a, &b)| f64::from(a) * f64::from(b)).sum::<f64>();
+    let nearness = |q: &[f32], t: &[f32]| match metric {
+        Metric::Ip => dot(q, t),
+        Metric::L2 => 2.0 * dot(q, t) - dot(q, q) - dot(t, t),
+        Metric::Cosine => dot(q, t) / (dot(q, q) * dot(t, t)).sqrt(),
+    };
+    let of_query = |query: usize| {
+        let mut order: Vec<usize> = (0..targets.rows()).collect();
+        let score = |target: &usize| nearness(queries.row(query), targets.row(*target));
+        order.sort_by(|a, b| score(b).total_cmp(&score(a)));
+        order.truncate(k);
+        order
+    };
+    (0..25).map(of_query).collect()
+}
+
+#[test]
+fn any_index_of_exported_vectors_ranks_like_the_criterion() {
+    let problem: Problem = read_json("retrieval.json");
+    let (x, y) = (embeddings_of_rows(&problem.x), embeddings_of_rows(&problem.y));
+    let options = model::Options { shrinkage: Shrinkage::None, ..Default::default() };
+    let (model, _) = model::fit(&paired_moments(&x, &y), &options).unwrap();
+    let latent = [(0, &x), (1, &y)].map(|(view, rows)| model.views[view].project(rows.matrix()).unwrap());
+    let generative = Generative { model: &model, from: 0, to: 1, log_density: Some(&problem.log_density) };
+    for (name, expected) in &problem.criteria {
+        let criterion: Criterion = name.parse().unwrap();
+        let pair = match criterion.is_generative() {
+            true => Pair { generative: Some(generative), ..Pair::new(&latent[0], &latent[1]) },
+            false => Pair::new(x.matrix(), y.matrix()),
+        };
+        let retriever = Retriever::new(pair, criterion).unwrap();
+        for (_, metric) in Metric::ALL {
+            if name == "corrected" {
+                assert!(Export::new(&retriever, metric).is_err());
+                continue;
+            }
+            let export = Export::new(&retriever, metric).unwrap();
+            let coordinates = match (name.as_str(), metric) {
+                ("nn", _) | ("dot", Metric::Ip) => 6,
+                ("dot", _) | (_, Metric::Ip) => 7,
+                _ => 8,
+            };
+            assert_eq!(export.targets().cols(), coordinates, "{name} by {metric}");
+            let queries = export.queries(pair.source).unwrap();
+            assert_eq!(found_by_index(metric, &queries, export.targets(), 7), expected.ids, "{name} by {metric}");
+        }
     }
 }
 

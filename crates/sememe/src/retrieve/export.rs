@@ -1,0 +1,108 @@
+//! Vectors with which any index of vectors ranks as a criterion does.
+//!
+//! The term of a target becomes a coordinate, `<[q, c], [t, b(t) / c]> = <q, t> + b(t)`. Where an index knows distances or
+//! cosines only, another coordinate gives all targets the same length `M`: with `[t, sqrt(M² - |t|²)]` and `[q, 0]` the largest
+//! inner product is the smallest distance and the largest cosine.
+
+use std::fmt;
+use std::str::FromStr;
+
+use super::{Criterion, Retriever};
+use crate::error::{Error, Result};
+use crate::names;
+use crate::vectors::Matrix;
+
+/// Squared lengths that differ by less, relatively, differ by rounding.
+const SAME_LENGTH: f64 = 1e-6;
+
+/// How an index of vectors tells what is near.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Metric {
+    /// The largest inner product.
+    Ip,
+    /// The smallest Euclidean distance.
+    L2,
+    /// The largest cosine.
+    Cosine,
+}
+
+impl Metric {
+    /// All metrics by name.
+    pub const ALL: [(&'static str, Metric); 3] = [("ip", Metric::Ip), ("l2", Metric::L2), ("cosine", Metric::Cosine)];
+}
+
+impl fmt::Display for Metric {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(names::of(self, &Metric::ALL))
+    }
+}
+
+impl FromStr for Metric {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self> {
+        names::find("metric", name, &Metric::ALL)
+    }
+}
+
+/// A criterion in the form of vectors.
+pub struct Export<'a> {
+    retriever: &'a Retriever<'a>,
+    targets: Matrix,
+    /// What queries get at their end.
+    extra: Vec<f32>,
+}
+
+impl<'a> Export<'a> {
+    /// Vectors for an index that has a given metric. `corrected` compares queries with each other and has none.
+    pub fn new(retriever: &'a Retriever<'a>, metric: Metric) -> Result<Self> {
+        if let Criterion::Corrected { .. } = retriever.criterion() {
+            let problem = "it ranks queries against each other, which no index of vectors does";
+            return Err(Error::argument("criterion", retriever.criterion(), problem));
+        }
+        let targets = retriever.targets();
+        let length = |target: usize| targets.scaled(target).map(|x| f64::from(x) * f64::from(x)).sum::<f64>();
+        let mut squares: Vec<f64> = (0..targets.len()).map(length).collect();
+        let (mut columns, mut extra): (Vec<Vec<f32>>, Vec<f32>) = (Vec::new(), Vec::new());
+        let terms = retriever.bias();
+        let (least, most) = ends(&terms);
+        if least < most {
+            // What all terms have in common changes no order. The rest is made as small as the vectors: no precision is
+            // lost to lengths that it dominates.
+            let longest = ends(&squares).1.sqrt();
+            let (middle, half) = (least.midpoint(most), 0.5 * (most - least));
+            let unit = if longest > 0.0 { half / longest } else { 1.0 };
+            columns.push(terms.iter().map(|term| ((term - middle) / unit) as f32).collect());
+            squares.iter_mut().zip(&columns[0]).for_each(|(square, &x)| *square += f64::from(x) * f64::from(x));
+            extra.push(unit as f32);
+        }
+        let (least, most) = ends(&squares);
+        if metric != Metric::Ip && most - least > SAME_LENGTH * most {
+            columns.push(squares.iter().map(|square| (most - square).sqrt() as f32).collect());
+            extra.push(0.0);
+        }
+        let dim = targets.dim() + extra.len();
+        let mut rows = Vec::with_capacity(targets.len() * dim);
+        for target in 0..targets.len() {
+            rows.extend(targets.scaled(target).chain(columns.iter().map(|column| column[target])));
+        }
+        Ok(Export { retriever, targets: Matrix::new(rows, dim), extra })
+    }
+
+    /// What goes into the index: a row for each target.
+    pub fn targets(&self) -> &Matrix {
+        &self.targets
+    }
+
+    /// What the index is asked: a row for each query.
+    pub fn queries(&self, queries: &Matrix) -> Result<Matrix> {
+        let (prepared, dim) = (self.retriever.prepare(queries)?, queries.cols());
+        let rows = prepared.as_slice().chunks_exact(dim).flat_map(|row| row.iter().chain(&self.extra).copied());
+        Ok(Matrix::new(rows.collect(), self.targets.cols()))
+    }
+}
+
+/// The least and the largest.
+fn ends(values: &[f64]) -> (f64, f64) {
+    values.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), &value| (a.min(value), b.max(value)))
+}
