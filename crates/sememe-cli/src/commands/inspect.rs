@@ -86,6 +86,7 @@ fn space(path: &Path, global: &Global) -> anyhow::Result<()> {
         "canonical_correlations": model.rho,
         "views": views,
         "lexicon": alignment.sources.lexicon,
+        "temperatures": alignment.temperatures,
     });
     output::result(global, json, || {
         let table = output::table(&["view", "words", "dimension", "shrinkage", "first words"], rows, false);

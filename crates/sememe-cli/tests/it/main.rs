@@ -2,6 +2,7 @@
 
 mod errors;
 mod pipeline;
+mod translation;
 
 use std::path::{Path, PathBuf};
 use std::process::Output;

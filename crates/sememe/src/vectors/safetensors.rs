@@ -81,7 +81,7 @@ pub(crate) fn open_own(path: &Path) -> Result<Embeddings> {
         return Err(file.error("its vectors are not F32"));
     }
     let words = file.bytes(WORDS)?;
-    let mut vocabulary = Vocabulary::new();
+    let mut vocabulary = Vocabulary::with_capacity(rows.min(words.len()), words.len());
     for (row, word) in words.strip_suffix(b"\n").unwrap_or(words).split(|&b| b == b'\n').enumerate() {
         if !check_word(word).is_ok_and(|word| vocabulary.push(word)) {
             let problem = format!("word {} is damaged or there twice", row + 1);

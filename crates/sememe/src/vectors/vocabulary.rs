@@ -21,6 +21,16 @@ impl Vocabulary {
         Self::default()
     }
 
+    /// A vocabulary without words, but with room for so many of so many bytes in all.
+    pub(crate) fn with_capacity(words: usize, bytes: usize) -> Self {
+        Vocabulary {
+            text: String::with_capacity(bytes),
+            ends: Vec::with_capacity(words),
+            places: HashTable::with_capacity(words),
+            hasher: RandomState::new(),
+        }
+    }
+
     /// How many words there are.
     pub fn len(&self) -> usize {
         self.ends.len()
