@@ -12,6 +12,7 @@
 
 use std::collections::HashSet;
 
+use sememe::evidence::Evidence;
 use sememe::files::Input;
 use sememe::lexicon::{self, Lexicon};
 use sememe::linalg::Mat;
@@ -102,9 +103,18 @@ pub fn moments(data: &[u8]) -> Result<()> {
             assert_eq!((same.n, &same.mean, &same.scatter), (of_pattern.n, &of_pattern.mean, &of_pattern.scatter));
         }
         // Numbers that no data ever gave must end as errors, not as a model of NaN.
-        if let Ok((model, _)) = model::fit(&moments, &model::Options::default()) {
-            assert!(model.rho.iter().all(|rho| (0.0..=1.0).contains(rho)));
-            assert!(model.views.iter().all(|view| is_finite(&view.projection)));
+        let mut mbfa = model::Options { method: Some(model::Method::Mbfa), ..Default::default() };
+        mbfa.mbfa.evaluations = 8;
+        for options in [model::Options::default(), mbfa] {
+            if let Ok((model, _)) = model::fit(&moments, &options) {
+                assert!(model.rho.iter().all(|rho| (0.0..=1.0).contains(rho)));
+                assert!(model.views.iter().all(|view| is_finite(&view.projection)));
+            }
+        }
+        if let Ok(evidence) = Evidence::read_input(&input("moments", data)?) {
+            evidence.write(&path)?;
+            assert_eq!(Evidence::read(&path)?.sources, evidence.sources);
+            assert!(Evidence::merged(vec![evidence.clone(), evidence]).is_err(), "the same twice");
         }
         moments.merge(&again)?;
     }

@@ -3,6 +3,7 @@
 mod arguments;
 mod commands;
 mod output;
+mod plots;
 mod progress;
 
 use std::path::{Path, PathBuf};
@@ -74,8 +75,11 @@ fn outputs(command: &Command) -> Vec<PathBuf> {
         Command::Project(arguments) => files(&arguments.output, arguments.to),
         Command::Convert(arguments) => files(&arguments.output, arguments.to),
         Command::Neighbors(arguments) => hits_files(&arguments.output).to_vec(),
-        Command::Lexicon(Lexicon::Induce(arguments)) => vec![arguments.output.clone()],
-        Command::Translate(_) | Command::Evaluate(_) | Command::Inspect(_) => Vec::new(),
+        Command::Inspect(arguments) => arguments.curve.iter().cloned().collect(),
+        Command::Lexicon(Lexicon::Induce(arguments)) => vec![arguments.output.clone(), arguments.space.clone()],
+        // Retrieval keeps in a space what it computed.
+        Command::Translate(arguments) => vec![arguments.space.clone()],
+        Command::Evaluate(Evaluate::Translation(arguments)) => vec![arguments.space.clone()],
     }
 }
 

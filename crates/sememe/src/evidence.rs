@@ -43,7 +43,8 @@ impl Source {
     }
 
     pub(crate) fn merge(&mut self, other: &Self) {
-        self.count += other.count;
+        // Counts come from files.
+        self.count = self.count.saturating_add(other.count);
         let both = format!("{}\n{}", self.fingerprint, other.fingerprint);
         self.fingerprint = blake3::hash(both.as_bytes()).to_hex().to_string();
     }
@@ -116,28 +117,31 @@ impl Evidence {
         Ok((Evidence { moments, preparation, sources }, embeddings))
     }
 
-    /// Everything taken together. The result does not depend on the order, except for that of the views, which are
-    /// taken as the first of the parts has them and then as they come.
+    /// Everything taken together. The result does not depend on the order: views that the parts do not all have alike
+    /// are sorted by name.
     pub fn merged(mut parts: Vec<Evidence>) -> Result<Self> {
-        let Some(names) = parts.first().map(|first| first.moments.views().to_vec()) else {
-            return Err(Error::NotEnoughData("no moments are given".to_owned()));
-        };
-        let mut names: Vec<String> = names.into_iter().map(|view| view.name).collect();
-        parts.sort_by(|a, b| a.sources.lexicon.fingerprint.cmp(&b.sources.lexicon.fingerprint));
-        if parts.windows(2).any(|two| two[0].sources == two[1].sources) {
+        parts.sort_by_cached_key(Evidence::identity);
+        if parts.windows(2).any(|two| two[0].identity() == two[1].identity()) {
             return Err(Error::argument("moments", "given twice", "the same tuples must not be counted again"));
         }
+        let are_alike = parts.windows(2).all(|two| two[0].moments.views() == two[1].moments.views());
         let mut parts = parts.into_iter();
-        let mut merged = parts.next().expect("there is a first part");
+        let mut merged = parts.next().ok_or_else(|| Error::NotEnoughData("no moments are given".to_owned()))?;
         for part in parts {
             merged.merge(part)?;
         }
-        for view in merged.moments.views() {
-            if !names.contains(&view.name) {
-                names.push(view.name.clone());
-            }
+        let mut names: Vec<String> = merged.moments.views().iter().map(|view| view.name.clone()).collect();
+        if !are_alike {
+            names.sort();
         }
         Ok(merged.in_order(&names))
+    }
+
+    /// What was used, in words that can be compared.
+    fn identity(&self) -> Vec<String> {
+        let views = self.moments.views().iter().zip(&self.sources.views);
+        let of_views = views.map(|(view, source)| format!("{} {}", source.fingerprint, view.name));
+        std::iter::once(self.sources.lexicon.fingerprint.clone()).chain(of_views).collect()
     }
 
     fn merge(&mut self, other: Evidence) -> Result<()> {

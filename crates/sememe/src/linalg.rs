@@ -1,18 +1,33 @@
-//! Matrices in f64 and the factorisations we trust; the only file that names the linear-algebra crates.
+//! Matrices in f64 and the factorisations we trust; with `products`, the only files that name the linear-algebra crates.
 //!
 //! faer is built without its thread pool: every call is sequential, so results never depend on the number of threads.
 //! Parallel work is split into fixed pieces outside. Every factorisation is checked by its residual.
 
+mod products;
+
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::cholesky::llt::inverse as llt;
-use faer::linalg::matmul::triangular::{self, BlockStructure};
-use faer::{Accum, MatMut, MatRef, Par, Side};
-use gemm::Parallelism;
+use faer::mat::AsMatRef;
+use faer::{Par, Side};
 
+pub(crate) use self::products::add_product;
+use self::products::in_row_panels;
+pub use self::products::{
+    outer_gram, product_of_rows, symmetric_product, times, times_transpose, times_vector, transpose_times,
+};
 use crate::error::{Error, Result};
 
 /// A column-major matrix of f64.
 pub type Mat = faer::Mat<f64>;
+/// A view of a matrix, or of a part of one.
+pub type MatRef<'a> = faer::MatRef<'a, f64>;
+/// A view of a matrix through which it can be changed.
+pub type MatMut<'a> = faer::MatMut<'a, f64>;
+
+/// A matrix or a view of one.
+pub trait AsMatrix: AsMatRef<T = f64, Rows = usize, Cols = usize> {}
+
+impl<M: AsMatRef<T = f64, Rows = usize, Cols = usize>> AsMatrix for M {}
 
 /// Largest accepted residual of a factorisation, relative to the matrix.
 const RESIDUAL: f64 = 1e-9;
@@ -76,6 +91,18 @@ impl Cholesky {
     /// `A⁻¹ B`.
     pub fn solve(&self, b: &Mat) -> Mat {
         self.solve_upper(&self.solve_lower(b))
+    }
+
+    /// `B L⁻ᵀ` on all threads.
+    pub(crate) fn after_solve_upper(&self, mut b: Mat) -> Mat {
+        in_row_panels(b.as_mut(), &|rows| self.l.solve_lower_triangular_in_place(rows.transpose_mut()));
+        b
+    }
+
+    /// `B L⁻¹` on all threads.
+    pub(crate) fn after_solve_lower(&self, mut b: Mat) -> Mat {
+        in_row_panels(b.as_mut(), &|rows| self.l.transpose().solve_upper_triangular_in_place(rows.transpose_mut()));
+        b
     }
 
     /// `A⁻¹`, symmetric to the last bit.
@@ -155,7 +182,30 @@ pub fn scale_columns(a: &Mat, factors: &[f64]) -> Mat {
 
 /// `(A + Aᵀ) / 2`.
 pub fn symmetric(a: &Mat) -> Mat {
-    Mat::from_fn(a.nrows(), a.ncols(), |i, j| 0.5 * (a[(i, j)] + a[(j, i)]))
+    let mut symmetric = a.clone();
+    for_each_below_diagonal(a.nrows(), |i, j| {
+        let mean = 0.5 * (a[(i, j)] + a[(j, i)]);
+        symmetric[(i, j)] = mean;
+        symmetric[(j, i)] = mean;
+    });
+    symmetric
+}
+
+/// Copies what is below the diagonal to above it.
+fn mirror_lower(a: &mut Mat) {
+    for_each_below_diagonal(a.nrows(), |i, j| a[(j, i)] = a[(i, j)]);
+}
+
+/// Visits all `(i, j)` with `i > j` tile by tile, so that neither `(i, j)` nor `(j, i)` jumps through memory.
+fn for_each_below_diagonal(n: usize, mut visit: impl FnMut(usize, usize)) {
+    const TILE: usize = 16;
+    for left in (0..n).step_by(TILE) {
+        for top in (left..n).step_by(TILE) {
+            for j in left..n.min(left + TILE) {
+                (top.max(j + 1)..n.min(top + TILE)).for_each(|i| visit(i, j));
+            }
+        }
+    }
 }
 
 /// The sum of the diagonal.
@@ -165,7 +215,7 @@ pub fn trace(a: &Mat) -> f64 {
 
 /// `Σ a_ij b_ij`, which is `tr Aᵀ B`.
 pub fn inner(a: &Mat, b: &Mat) -> f64 {
-    (0..a.ncols()).map(|j| (0..a.nrows()).map(|i| a[(i, j)] * b[(i, j)]).sum::<f64>()).sum()
+    (0..a.ncols()).map(|j| dot(a.col_as_slice(j), b.col_as_slice(j))).sum()
 }
 
 /// The block of `rows` and `cols`, each given as start and length.
@@ -173,55 +223,24 @@ pub fn block(a: &Mat, (row, rows): (usize, usize), (col, cols): (usize, usize)) 
     a.submatrix(row, col, rows, cols).to_owned()
 }
 
-/// Columns of a product that one thread computes at a time. Fixed, so that the bits do not depend on the threads.
-const PANEL: usize = 64;
-
-/// `A B` on all threads.
-pub fn times(a: &Mat, b: &Mat) -> Mat {
-    product(a.as_ref(), b.as_ref())
-}
-
-/// `Aᵀ B` on all threads.
-pub fn transpose_times(a: &Mat, b: &Mat) -> Mat {
-    product(a.transpose(), b.as_ref())
-}
-
-/// `A Bᵀ` on all threads.
-pub fn times_transpose(a: &Mat, b: &Mat) -> Mat {
-    product(a.as_ref(), b.transpose())
-}
-
-fn product(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Mat {
-    let mut out = Mat::zeros(a.nrows(), b.ncols());
-    fill_panels(out.as_mut(), a, b);
-    out
-}
-
-fn fill_panels(out: MatMut<'_, f64>, a: MatRef<'_, f64>, b: MatRef<'_, f64>) {
-    let panels = b.ncols().div_ceil(PANEL);
-    if panels <= 1 {
-        return faer::linalg::matmul::matmul(out, Accum::Replace, a, b, 1.0, Par::Seq);
-    }
-    let middle = panels / 2 * PANEL;
-    let (left, right) = out.split_at_col_mut(middle);
-    let (b_left, b_right) = b.split_at_col(middle);
-    rayon::join(|| fill_panels(left, a, b_left), || fill_panels(right, a, b_right));
-}
-
-/// `A x`.
-pub fn times_vector(a: &Mat, x: &[f64]) -> Vec<f64> {
-    let mut product = vec![0.0; a.nrows()];
-    for (j, &factor) in x.iter().enumerate() {
-        product.iter_mut().zip(a.col(j).iter()).for_each(|(sum, entry)| *sum += factor * entry);
-    }
-    product
-}
-
 /// `A += factor x yᵀ`.
 pub fn add_outer(a: &mut Mat, factor: f64, x: &[f64], y: &[f64]) {
     for (j, &y) in y.iter().enumerate() {
-        a.col_mut(j).iter_mut().zip(x).for_each(|(entry, x)| *entry += factor * x * y);
+        add_to(a.col_as_slice_mut(j), factor * y, x);
     }
+}
+
+/// `A += factor B`.
+pub fn add_scaled(mut a: MatMut<'_>, factor: f64, b: MatRef<'_>) {
+    const CONTIGUOUS: &str = "the rows of a column follow each other";
+    for j in 0..a.ncols() {
+        let sums = a.as_mut().col_mut(j).try_as_col_major_mut().expect(CONTIGUOUS).as_slice_mut();
+        add_to(sums, factor, b.col(j).try_as_col_major().expect(CONTIGUOUS).as_slice());
+    }
+}
+
+fn add_to(sums: &mut [f64], factor: f64, values: &[f64]) {
+    sums.iter_mut().zip(values).for_each(|(sum, value)| *sum += factor * value);
 }
 
 /// `xᵀ y`, in several sums at once so that the processor's vector instructions can be used.
@@ -236,73 +255,14 @@ pub fn dot(x: &[f64], y: &[f64]) -> f64 {
     sums.iter().sum::<f64>() + rest
 }
 
-/// `X Xᵀ` for column vectors `X`, at half the cost of a general product.
-pub fn outer_gram(x: &Mat) -> Mat {
-    let d = x.nrows();
-    let mut gram = Mat::zeros(d, d);
-    triangular::matmul(
-        gram.as_mut(),
-        BlockStructure::TriangularLower,
-        Accum::Replace,
-        x.as_ref(),
-        BlockStructure::Rectangular,
-        x.transpose(),
-        BlockStructure::Rectangular,
-        1.0,
-        Par::Seq,
-    );
-    mirror_lower(&mut gram);
-    gram
-}
-
-/// Copies what is below the diagonal to above it.
-fn mirror_lower(a: &mut Mat) {
-    for col in 0..a.ncols() {
-        for row in 0..col {
-            a[(row, col)] = a[(col, row)];
-        }
-    }
-}
-
-/// `out = A Bᵀ` in f32 for row-major `A` (m x k), `B` (n x k) and `out` (m x n), on one thread.
-pub fn product_of_rows(a: &[f32], b: &[f32], k: usize, out: &mut [f32]) {
-    let (m, n) = (a.len() / k, b.len() / k);
-    assert!(a.len() == m * k && b.len() == n * k && out.len() == m * n, "shapes {m} x {k} and {n} x {k} must agree");
-    let stride = |len: usize| isize::try_from(len).expect("a slice fits in the address space");
-    // SAFETY: the pointers come from slices whose lengths were checked above against the strides given here,
-    // and `out` is borrowed mutably, so it overlaps neither input.
-    unsafe {
-        gemm::gemm(
-            m,
-            n,
-            k,
-            out.as_mut_ptr(),
-            1,
-            stride(n),
-            false,
-            a.as_ptr(),
-            1,
-            stride(k),
-            b.as_ptr(),
-            stride(k),
-            1,
-            0.0,
-            1.0,
-            false,
-            false,
-            false,
-            Parallelism::None,
-        );
-    }
+#[cfg(test)]
+fn sample(rows: usize, cols: usize) -> Mat {
+    Mat::from_fn(rows, cols, |i, j| ((i * 7 + j * 13) % 11) as f64 - 5.0 + if i == j { 9.0 } else { 0.0 })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn sample(rows: usize, cols: usize) -> Mat {
-        Mat::from_fn(rows, cols, |i, j| ((i * 7 + j * 13) % 11) as f64 - 5.0 + if i == j { 9.0 } else { 0.0 })
-    }
 
     #[test]
     fn cholesky_inverts_and_measures() {
@@ -321,20 +281,5 @@ mod tests {
         assert!(matches!(Cholesky::new(&a, "x"), Err(Error::Numerical { .. })));
         a[(2, 2)] = f64::NAN;
         assert!(matches!(Cholesky::new(&a, "x"), Err(Error::Numerical { .. })));
-    }
-
-    #[test]
-    fn gram_equals_the_general_product() {
-        let x = sample(7, 20);
-        assert!((outer_gram(&x) - &x * x.transpose()).norm_max() < 1e-12);
-    }
-
-    #[test]
-    fn product_of_rows_is_all_inner_products() {
-        let a = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0];
-        let b = [1.0, 0.0, 1.0, 0.0, 1.0, 0.0, 2.0, 2.0, 2.0, 1.0, 1.0, 1.0];
-        let mut out = [0.0; 8];
-        product_of_rows(&a, &b, 3, &mut out);
-        assert_eq!(out, [4.0, 2.0, 12.0, 6.0, 10.0, 5.0, 30.0, 15.0]);
     }
 }

@@ -6,6 +6,7 @@
 //! SPACE/en.safetensors           `vectors` (F32, words x latent), `words` (UTF-8, one a line) and, for generative models,
 //!                                `log_density` (F64, log p(x) of each word's vector)
 //! SPACE/fr.safetensors
+//! SPACE/csls.en+fr.terms         what retrieval computed of the words of fr once and for all; can be removed at any time
 //! ```
 
 use std::fs;
@@ -13,14 +14,18 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Place, Result};
-use crate::files::OutputFolder;
+use crate::files::{Bytes, Input, OutputFolder, check_writable, is_temporary};
 use crate::latent::LatentView;
 use crate::model::Alignment;
-use crate::tensors::Tensor;
+use crate::tensors::{Tensor, TensorFile};
 use crate::vectors::{self, Embeddings};
 
 const MODEL: &str = "model.safetensors";
 const LOG_DENSITY: &str = "log_density";
+/// What the names of files with terms of retrieval end in.
+const TERMS: &str = ".terms";
+/// What the metadata of such files call them.
+pub(crate) const TERMS_KIND: &str = "terms";
 
 /// An aligned space on disk.
 #[derive(Debug)]
@@ -77,6 +82,18 @@ impl Space {
         views.map(|(view, &words)| (words > 0).then(|| self.view(&view.name)).transpose()).collect()
     }
 
+    /// Whether a view of this name can be added in place: nothing else may be where its words go.
+    pub fn check_extendable(&self, name: &str) -> Result<()> {
+        let mut names: Vec<&str> = self.alignment.model.views.iter().map(|view| view.name.as_str()).collect();
+        names.push(name);
+        let file = self.path.join(file_names(&names).pop().expect("a name for each view"));
+        if file.exists() {
+            let problem = "is there already and is no part of the space; move it away, or name another view";
+            return Err(Error::malformed(&file, Place::Whole, problem));
+        }
+        check_writable(&file)
+    }
+
     /// Adds the last view of `alignment`, which has all of this space before it: in place, or in a copy. The files that
     /// are there already keep their bits.
     pub fn extend(&self, alignment: &Alignment, latent: &LatentView, copy: Option<&Path>) -> Result<()> {
@@ -115,6 +132,22 @@ impl Space {
     fn view_file(&self, name: &str) -> Result<(usize, PathBuf)> {
         let index = self.alignment.model.view_index(name)?;
         Ok((index, self.path.join(&view_files(&self.alignment)[index])))
+    }
+
+    /// A hash of the words and vectors of a view, as its file tells it; files that were not written for a space do not.
+    pub(crate) fn fingerprint(&self, view: &str) -> Result<Option<String>> {
+        vectors::safetensors::fingerprint(&self.view_file(view)?.1)
+    }
+
+    /// The model as it is stored.
+    pub(crate) fn model_bytes(&self) -> Result<Bytes> {
+        Input::open(&self.path.join(model_file(extensions(&self.path))))?.bytes()
+    }
+
+    /// The file with the terms of a criterion for words of `to` among those of `from`.
+    pub(crate) fn terms_file(&self, criterion: &str, from: &str, to: &str) -> PathBuf {
+        // No name of a view has a plus sign once it is a file name.
+        self.path.join(format!("{}.{}+{}{TERMS}", file_stem(criterion), file_stem(from), file_stem(to)))
     }
 
     /// `log p(x)` of every word of a view under the model, where the space was written with them.
@@ -188,7 +221,8 @@ fn check_replaceable(path: &Path) -> Result<()> {
     let models: Vec<String> = (0..=extensions).map(model_file).collect();
     let is_own = |entry: &fs::DirEntry| {
         let name = entry.file_name();
-        (models.iter().chain(&own).any(|file| name == file.as_str())) && !entry.path().is_dir()
+        let is_part = models.iter().chain(&own).any(|file| name == file.as_str());
+        (is_part || is_temporary(&name) || is_terms(&entry.path())) && !entry.path().is_dir()
     };
     match entries.iter().find(|entry| !is_own(entry)) {
         Some(other) => refused(format!("it holds {:?}, which is no part of the space in it", other.file_name())),
@@ -209,11 +243,21 @@ fn extensions(path: &Path) -> usize {
     (1..).take_while(|&number| path.join(model_file(number)).is_file()).count()
 }
 
+/// Whether a file holds terms of retrieval, which are part of a space and can be computed again.
+fn is_terms(path: &Path) -> bool {
+    let is_named_so = path.to_str().is_some_and(|name| name.ends_with(TERMS));
+    is_named_so && TensorFile::open(path).is_ok_and(|file| file.is_of_kind(TERMS_KIND))
+}
+
 /// A file name for each view: its own name where a file can have it, and never the same twice.
 fn view_files(alignment: &Alignment) -> Vec<String> {
+    file_names(&alignment.model.views.iter().map(|view| view.name.as_str()).collect::<Vec<_>>())
+}
+
+fn file_names(views: &[&str]) -> Vec<String> {
     let mut taken = Vec::new();
-    for view in &alignment.model.views {
-        let stem = file_stem(&view.name);
+    for view in views {
+        let stem = file_stem(view);
         let names = std::iter::once(format!("{stem}.safetensors"))
             .chain((2..).map(|number| format!("{stem}~{number}.safetensors")));
         // Some file systems do not tell case apart.

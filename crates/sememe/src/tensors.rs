@@ -159,6 +159,12 @@ impl TensorFile {
         serde_json::from_value(value).map_err(|e| self.error(format!("has incomplete {kind} metadata ({e})")))
     }
 
+    /// Whether our metadata say that the file is a `kind`, of whatever version.
+    pub(crate) fn is_of_kind(&self, kind: &str) -> bool {
+        let value = self.metadata.as_deref().and_then(|text| serde_json::from_str::<Value>(text).ok());
+        value.is_some_and(|value| value.get("kind").and_then(Value::as_str) == Some(kind))
+    }
+
     /// Names and shapes of the arrays, by name.
     pub(crate) fn shapes(&self) -> Vec<(&str, &[usize])> {
         let mut shapes: Vec<_> = self.locations.iter().map(|(name, at)| (name.as_str(), &at.shape[..])).collect();

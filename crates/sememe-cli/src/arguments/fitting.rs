@@ -40,8 +40,8 @@ pub struct Fitting {
     /// mbfa: compute at most so many likelihoods
     #[arg(long, default_value_t = 1000, value_name = "N")]
     pub iterations: usize,
-    /// mbfa: stop when the likelihood rises by less than this fraction three times in a row
-    #[arg(long, default_value_t = 1e-8, value_name = "FRACTION")]
+    /// mbfa: stop when the likelihood rises by less than this fraction three times in a row, at a stationary point
+    #[arg(long, default_value_t = 1e-8, value_name = "FRACTION", value_parser = parse_tolerance)]
     pub tolerance: f64,
 }
 
@@ -82,8 +82,16 @@ pub enum Init {
 
 #[derive(Clone, Copy, ValueEnum)]
 pub enum SolverName {
-    /// EM accelerated by Anderson's method
+    /// A few steps of EM, then a quasi-Newton method
     Accelerated,
     /// Plain EM
     Em,
+}
+
+/// A fraction that a fit can get below.
+pub fn parse_tolerance(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(tolerance) if (0.0..1.0).contains(&tolerance) => Ok(tolerance),
+        _ => Err("it must be a number from 0 to 1".to_owned()),
+    }
 }

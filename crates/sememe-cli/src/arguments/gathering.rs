@@ -9,7 +9,7 @@ use sememe::normalize::Step;
 use super::Named;
 
 /// The names of all of them.
-pub const GATHERING: [&str; 7] = ["lexicon", "identical", "tuples", "monolingual", "normalize", "lower", "resume"];
+pub const GATHERING: [&str; 6] = ["lexicon", "identical", "tuples", "monolingual", "normalize", "lower"];
 
 /// What to fit to.
 #[derive(Args)]

@@ -97,7 +97,7 @@ pub enum Command {
     Evaluate(Evaluate),
     /// Convert word vectors from any format to any other
     Convert(Convert),
-    /// Say what is in a file of vectors or in a space
+    /// Say what is in a file of vectors or of moments, or in a space
     Inspect(Inspect),
 }
 
@@ -127,7 +127,7 @@ pub struct Align {
     #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with_all = GATHERING)]
     pub moments: Vec<PathBuf>,
     /// mbfa: go on where the fit of the space at --output ended; the data must be the same
-    #[arg(long)]
+    #[arg(long, conflicts_with = "init")]
     pub resume: bool,
     #[command(flatten)]
     pub gathering: Gathering,
@@ -180,14 +180,14 @@ pub struct Extend {
     /// Word list of an array (default: beside it)
     #[arg(long, value_name = "FILE")]
     pub words: Option<PathBuf>,
-    /// Shrink the covariance of the new view: auto, none, or a number from 0 to 0.99
+    /// Shrink the covariance of the new view: auto, oas, none, or a number from 0 to 0.99
     #[arg(long, default_value = "auto", value_name = "HOW")]
     pub shrinkage: Shrinkage,
     /// Compute at most so many likelihoods
-    #[arg(long, default_value_t = 200, value_name = "N")]
+    #[arg(long, default_value_t = 50, value_name = "N")]
     pub iterations: usize,
     /// Stop when the likelihood rises by less than this fraction three times in a row
-    #[arg(long, default_value_t = 1e-7, value_name = "FRACTION")]
+    #[arg(long, default_value_t = 1e-6, value_name = "FRACTION", value_parser = fitting::parse_tolerance)]
     pub tolerance: f64,
     #[command(flatten)]
     pub reading: Reading,
@@ -265,10 +265,13 @@ pub struct Convert {
 }
 
 #[derive(Args)]
-#[command(after_help = "Examples:\n  sememe inspect en.vec\n  sememe inspect space")]
+#[command(after_help = "Examples:\n  sememe inspect en.vec\n  sememe inspect space --curve curve.svg")]
 pub struct Inspect {
-    /// A file of vectors, or a space
+    /// A file of vectors or of moments, or a space
     pub what: PathBuf,
+    /// Draw how the likelihood of an iterated fit rose, as SVG
+    #[arg(long, value_name = "FILE")]
+    pub curve: Option<PathBuf>,
     /// Word list of an array (default: beside it)
     #[arg(long, value_name = "FILE")]
     pub words: Option<PathBuf>,

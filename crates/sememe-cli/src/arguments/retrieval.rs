@@ -27,8 +27,9 @@ pub struct Neighbors {
     /// How many for each query
     #[arg(short, default_value = "10", value_name = "K")]
     pub k: NonZeroUsize,
-    #[command(flatten)]
-    pub ranking: Ranking,
+    /// What is near: nn (cosine), csls, dot or l2; csls has parameters: csls:k=10,words=50000
+    #[arg(long, default_value = "nn", value_name = "CRITERION")]
+    pub criterion: Criterion,
     /// Write OUT.ids.npy (int64, rows of the targets from 0 on) and OUT.scores.npy (float32), a row for each query
     #[arg(long, short, value_name = "OUT")]
     pub output: PathBuf,

@@ -67,13 +67,16 @@ fn from_moments(arguments: &Align, options: &align::Options, global: &Global) ->
     };
     let parts = arguments.moments.iter().map(|path| read(path.as_path())).collect::<anyhow::Result<Vec<Evidence>>>()?;
     let evidence = Evidence::merged(parts)?;
+    for view in &arguments.views {
+        let known: Vec<String> = evidence.moments.views().iter().map(|view| view.name.clone()).collect();
+        if !known.contains(&view.name) {
+            return Err(sememe::Error::UnknownView { name: view.name.clone(), known }.into());
+        }
+    }
     let (mut views, _) = read_views(&arguments.views, &arguments.gathering, &arguments.reading, global)?;
     stopwatch.finished("reading");
     let (alignment, warnings) = align::fit_evidence(evidence, options)?;
     stopwatch.finished("fitting");
-    for (name, _) in &views {
-        alignment.model.view_index(name)?;
-    }
     let mut latent = Vec::new();
     for (index, view) in alignment.model.views.iter().enumerate() {
         let given = views.iter().position(|(name, _)| *name == view.name).map(|at| views.swap_remove(at).1);
@@ -102,7 +105,9 @@ fn describe(aligned: &Aligned) -> Value {
         "log_likelihood_per_tuple": model.log_likelihood.map(|total| total / model.tuples),
         "evaluations": model.trace.as_ref().map(|trace| trace.evaluations),
         "converged": model.trace.as_ref().map(|trace| trace.converged),
+        "last_rise": model.trace.as_ref().and_then(|trace| trace.rise),
         "certificate": model.trace.as_ref().and_then(|trace| trace.certificate),
+        "residual": model.trace.as_ref().map(|trace| trace.residual),
         "views": views,
         "warnings": aligned.warnings.iter().map(ToString::to_string).collect::<Vec<_>>(),
     })
@@ -133,9 +138,13 @@ pub fn summary(aligned: &Aligned) -> String {
     if let Some(trace) = &model.trace {
         let state = if trace.converged { "converged" } else { "stopped" };
         about += &format!("; {state} after {} evaluations", trace.evaluations);
-        if let Some(certificate) = trace.certificate {
-            about += &format!(", covariances reproduced to {certificate:.1e}");
+        if let Some(rise) = trace.rise {
+            about += &format!(", the last of which raised it by a fraction of {rise:.1e}");
         }
+        about += &match trace.certificate {
+            Some(certificate) => format!("; covariances reproduced to {certificate:.1e}"),
+            None => format!("; another step would change noise by {:.1e}", trace.residual),
+        };
     }
     format!("{table}\n{about}\n")
 }

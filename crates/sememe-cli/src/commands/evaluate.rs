@@ -9,6 +9,7 @@ use sememe::space::Space;
 use super::gather::report_read;
 use crate::arguments::{EvaluateTranslation, Global};
 use crate::output::{self, count};
+use crate::progress::Bar;
 
 pub fn translation(arguments: &EvaluateTranslation, global: &Global) -> anyhow::Result<()> {
     let space = Space::open(&arguments.space)?;
@@ -17,8 +18,12 @@ pub fn translation(arguments: &EvaluateTranslation, global: &Global) -> anyhow::
     let gold_report = report_read(&arguments.gold.display().to_string(), &read, global);
     let casing = space.alignment().preparation.casing;
     let gold = casing.of_lexicon(read.lexicon);
-    let retriever = views.retriever(arguments.ranking.criterion)?;
-    let result = evaluate::translation(&views.source, &views.target, &gold, &retriever)?;
+    let bar = Bar::new(global, "comparing words");
+    let result = views
+        .retriever(arguments.ranking.criterion, &*bar)
+        .and_then(|retriever| evaluate::translation(&views.source, &views.target, &gold, &retriever));
+    bar.finish();
+    let result = result?;
 
     let mut json = serde_json::to_value(&result)?;
     json["from"] = arguments.from.clone().into();

@@ -27,12 +27,22 @@ pub fn run(arguments: &Extend, global: &Global, interruption: &Arc<Interruption>
     if names[..names.len() - 1].contains(&new.as_str()) {
         return Err(BadUsage(format!("the space has a view named {new:?} already; choose another name")).into());
     }
+    if arguments.output.is_none() {
+        space.check_extendable(new)?;
+    }
     let dictionaries =
         arguments.lexicon.iter().map(|text| Dictionary::parse(text, &names)).collect::<anyhow::Result<Vec<_>>>()?;
     if dictionaries.is_empty() && arguments.identical.is_none() {
         return Err(BadUsage("which words mean the same? give --lexicon A-B=FILE, or --identical".to_owned()).into());
     }
+    if let Some(dictionary) = dictionaries.iter().find(|dictionary| !dictionary.may_have(new)) {
+        let file = dictionary.path().display();
+        return Err(BadUsage(format!("{file} is for two views of the space: it must have words of {new:?}")).into());
+    }
     let latent = space.latent_views()?;
+    if let Some(empty) = names.iter().zip(&latent).find_map(|(name, view)| view.is_none().then_some(name)) {
+        output::warn(global, format_args!("the space has no words of view {empty:?}, so none can be looked up"));
+    }
     let read = read_vectors(&arguments.view.path, arguments.words.clone(), &arguments.reading, global)?;
     let report = describe_read(&read);
     let casing = alignment.preparation.casing;

@@ -13,9 +13,12 @@ use super::{describe_read, read_vectors};
 use crate::arguments::{BadUsage, Gathering, Global, Named, Reading, Which};
 use crate::output::{self, count};
 
+/// Vectors with the names of their views.
+type NamedViews = Vec<(String, Embeddings)>;
+
 /// Views and the tuples over them.
 pub struct Gathered {
-    pub views: Vec<(String, Embeddings)>,
+    pub views: NamedViews,
     pub tuples: Tuples,
     /// What was read for each view and each dictionary, for machines.
     pub views_read: Vec<Value>,
@@ -69,7 +72,7 @@ pub fn read_views(
     gathering: &Gathering,
     reading: &Reading,
     global: &Global,
-) -> anyhow::Result<(Vec<(String, Embeddings)>, Vec<Value>)> {
+) -> anyhow::Result<(NamedViews, Vec<Value>)> {
     let names: Vec<&str> = named.iter().map(|view| view.name.as_str()).collect();
     if let Some(twice) = names.iter().enumerate().find_map(|(i, name)| names[..i].contains(name).then_some(name)) {
         return Err(BadUsage(format!("two views are named {twice:?}; each needs a name of its own")).into());
@@ -122,6 +125,15 @@ impl<'a> Dictionary<'a> {
             _ => format!("{pair:?} can be read in several ways; rename the views"),
         };
         Err(BadUsage(format!("--lexicon {text}: {problem}")).into())
+    }
+
+    /// Whether words of the view can be in it; tuples tell only when they are read.
+    pub fn may_have(&self, view: &str) -> bool {
+        self.pair.is_none_or(|(from, to)| from == view || to == view)
+    }
+
+    pub fn path(&self) -> &Path {
+        self.path
     }
 
     /// Of tuples over more views than there are, the columns of these views.

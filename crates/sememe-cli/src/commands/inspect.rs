@@ -1,24 +1,31 @@
-//! `sememe inspect`: what is in a file of vectors or in a space, in words and numbers.
-
-use std::path::Path;
+//! `sememe inspect`: what is in a file of vectors or moments, or in a space, in words and numbers.
 
 use rayon::prelude::*;
+use sememe::evidence::Evidence;
+use sememe::files;
 use sememe::preparation::Casing;
 use sememe::space::Space;
 use sememe::vectors::Embeddings;
 use serde_json::json;
 
 use super::{describe_read, read_vectors};
-use crate::arguments::{Global, Inspect};
+use crate::arguments::{BadUsage, Global, Inspect};
 use crate::output::{self, count, facts};
+use crate::plots;
 
 /// How many words are shown from each end of a vocabulary.
 const SHOWN: usize = 8;
 
 pub fn run(arguments: &Inspect, global: &Global) -> anyhow::Result<()> {
     match arguments.what.is_dir() {
-        true => space(&arguments.what, global),
-        false => vectors(arguments, global),
+        true => space(arguments, global),
+        false if arguments.curve.is_some() => {
+            Err(BadUsage("--curve draws how a space was fitted; give a space".to_owned()).into())
+        }
+        false => match Evidence::read(&arguments.what) {
+            Ok(evidence) => moments(&evidence, global),
+            Err(_) => vectors(arguments, global),
+        },
     }
 }
 
@@ -46,10 +53,51 @@ fn vectors(arguments: &Inspect, global: &Global) -> anyhow::Result<()> {
     })
 }
 
-fn space(path: &Path, global: &Global) -> anyhow::Result<()> {
-    let space = Space::open(path)?;
+/// What `sememe moments` wrote.
+fn moments(evidence: &Evidence, global: &Global) -> anyhow::Result<()> {
+    let views = evidence.moments.views();
+    let steps: Vec<String> = evidence.preparation.steps.iter().map(ToString::to_string).collect();
+    let groups: Vec<(Vec<&str>, f64)> = (evidence.moments.patterns().iter())
+        .map(|(pattern, moments)| (pattern.iter().map(|&view| views[view].name.as_str()).collect(), moments.n))
+        .collect();
+    let json = json!({
+        "format": "moments",
+        "views": views,
+        "groups": groups.iter().map(|(views, n)| json!({ "views": views, "tuples": output::number(*n) })).collect::<Vec<_>>(),
+        "casing": evidence.preparation.casing,
+        "normalize": steps,
+        "sources": evidence.sources,
+    });
+    output::result(global, json, || {
+        let names: Vec<String> = views.iter().map(|view| format!("{} ({})", view.name, view.dim)).collect();
+        let facts = facts(vec![
+            ("format", "moments, for sememe align --moments".to_owned()),
+            ("views (dimensions)", names.join(", ")),
+            ("case", case(evidence.preparation.casing).to_owned()),
+            ("prepared by", if steps.is_empty() { "nothing".to_owned() } else { steps.join(", ") }),
+        ]);
+        let rows = groups.iter().map(|(views, n)| vec![views.join(", "), count(*n as usize)]).collect();
+        format!("{facts}\n{}", output::table(&["views", "tuples"], rows, true))
+    })
+}
+
+fn case(casing: Casing) -> &'static str {
+    match casing {
+        Casing::Kept => "kept",
+        Casing::Lower => "all lower",
+    }
+}
+
+fn space(arguments: &Inspect, global: &Global) -> anyhow::Result<()> {
+    let space = Space::open(&arguments.what)?;
     let alignment = space.alignment();
     let model = &alignment.model;
+    if let Some(file) = &arguments.curve {
+        let Some(trace) = &model.trace else {
+            return Err(BadUsage(format!("{} is no iteration and has no learning curve", model.method)).into());
+        };
+        files::write(file, plots::learning_curve(&trace.negative_log_likelihoods)?.as_bytes())?;
+    }
     let steps: Vec<String> = alignment.preparation.steps.iter().map(ToString::to_string).collect();
     let mut views = Vec::new();
     let mut rows = Vec::new();
@@ -84,6 +132,7 @@ fn space(path: &Path, global: &Global) -> anyhow::Result<()> {
         "tuples": output::number(model.tuples),
         "log_likelihood": model.log_likelihood,
         "canonical_correlations": model.rho,
+        "trace": model.trace,
         "views": views,
         "lexicon": alignment.sources.lexicon,
         "temperatures": alignment.temperatures,
@@ -93,16 +142,12 @@ fn space(path: &Path, global: &Global) -> anyhow::Result<()> {
         let likelihood = model
             .log_likelihood
             .map_or(String::new(), |total| format!(", log-likelihood {:.3} nats a tuple", total / model.tuples));
-        let casing = match alignment.preparation.casing {
-            Casing::Kept => "kept",
-            Casing::Lower => "all lower",
-        };
         let facts = facts(vec![
             ("method", model.method.to_string()),
             ("latent dimensions", model.latent().to_string()),
             ("fitted on", format!("{} tuples{likelihood}", count(model.tuples as usize))),
             ("correlations", spectrum(&model.rho)),
-            ("case", casing.to_owned()),
+            ("case", case(alignment.preparation.casing).to_owned()),
             ("prepared by", if steps.is_empty() { "nothing".to_owned() } else { steps.join(", ") }),
         ]);
         format!("{facts}\n{table}")

@@ -24,9 +24,11 @@ pub fn induce(arguments: &Induce, global: &Global) -> anyhow::Result<()> {
         return Err(BadUsage(problem.to_owned()).into());
     }
     let criterion = arguments.ranking.criterion;
-    let forth = views.retriever(criterion)?;
+    let bar = Bar::new(global, "comparing words");
+    let forth = views.retriever(criterion, &*bar)?;
     let reversed = arguments.mutual.then(|| Views::open(&space, to, from)).transpose()?;
-    let back = reversed.as_ref().map(|views| views.retriever(criterion)).transpose()?;
+    let back = reversed.as_ref().map(|views| views.retriever(criterion, &*bar)).transpose()?;
+    bar.finish();
     let confidence = temperature.map(|temperature| Confidence::new(views.target.matrix(), temperature));
     stopwatch.finished("opening");
 

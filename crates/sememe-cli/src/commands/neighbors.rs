@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use sememe::files::check_writable;
-use sememe::retrieve::{self, Criterion};
+use sememe::retrieve::{self, Criterion, Pair, Retriever};
 use sememe::vectors::{self, Matrix, ReadOptions};
 use serde_json::json;
 
@@ -12,7 +12,7 @@ use crate::output::{self, count};
 use crate::progress::{Bar, Stopwatch};
 
 pub fn run(arguments: &Neighbors, global: &Global) -> anyhow::Result<()> {
-    let criterion = arguments.ranking.criterion;
+    let criterion = arguments.criterion;
     if !matches!(criterion, Criterion::Nn | Criterion::Csls { .. } | Criterion::Dot | Criterion::L2) {
         return Err(BadUsage(format!("neighbors can be nearest by nn, csls, dot or l2, not by {criterion}")).into());
     }
@@ -25,7 +25,11 @@ pub fn run(arguments: &Neighbors, global: &Global) -> anyhow::Result<()> {
     if k > targets.rows() {
         return Err(BadUsage(format!("there are only {} targets to be the {k} nearest", targets.rows())).into());
     }
-    let hits = retrieve::nearest(&queries, &targets, k, criterion)?;
+    let bar = Bar::new(global, "comparing rows");
+    let pair = Pair { progress: &*bar, ..Pair::new(&queries, &targets) };
+    let hits = Retriever::new(pair, criterion).and_then(|retriever| retriever.nearest(&queries, k));
+    bar.finish();
+    let hits = hits?;
     stopwatch.finished("searching");
     retrieve::write_hits(&hits, &arguments.output)?;
     stopwatch.finished("writing");

@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 
 use crate::arguments::{BadUsage, Global, Translate};
 use crate::output;
+use crate::progress::Bar;
 
 /// How many spellings are suggested for a word that is not there.
 const SUGGESTIONS: usize = 3;
@@ -21,7 +22,8 @@ pub fn run(arguments: &Translate, global: &Global) -> anyhow::Result<()> {
     let space = Space::open(&arguments.space)?;
     let views = arguments.to.iter().map(|to| Views::open(&space, &arguments.from, to));
     let views = views.collect::<sememe::Result<Vec<_>>>()?;
-    let translator = Translator::new(arguments, &space, &views, global)?;
+    let bar = Bar::new(global, "comparing words");
+    let translator = Translator::new(arguments, &space, &views, (global, &bar))?;
     if translator.targets.iter().any(|target| target.confidence.is_none()) {
         let why = "it was aligned without words to calibrate them by";
         output::note(global, format_args!("no confidences are shown, as the space has none: {why}"));
@@ -89,7 +91,7 @@ impl<'a> Translator<'a> {
         arguments: &'a Translate,
         space: &'a Space,
         views: &'a [Views<'a>],
-        global: &Global,
+        (global, bar): (&Global, &'a Bar),
     ) -> anyhow::Result<Self> {
         let alignment = space.alignment();
         let from = alignment.model.view_index(&arguments.from)?;
@@ -99,10 +101,11 @@ impl<'a> Translator<'a> {
             targets.push(Target {
                 name,
                 words: &views.target,
-                retriever: views.retriever(arguments.ranking.criterion)?,
+                retriever: views.retriever(arguments.ranking.criterion, bar)?,
                 confidence: temperature.map(|temperature| Confidence::new(views.target.matrix(), temperature)),
             });
         }
+        bar.finish();
         let further = arguments.vectors.as_deref().map(|path| read_further(path, global)).transpose()?;
         Ok(Translator { arguments, space, source: &views[0].source, further, targets })
     }

@@ -2,18 +2,7 @@
 
 use std::path::Path;
 
-use super::{sememe, text};
-
-const BAD_INPUT: i32 = 2;
-
-/// Runs a command that must be refused; returns what it says.
-fn refused(folder: &Path, arguments: &[&str]) -> String {
-    let output = sememe(folder, arguments);
-    let message = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(BAD_INPUT), "{arguments:?}: {message}");
-    assert!(output.stdout.is_empty(), "{arguments:?}");
-    message
-}
+use super::{BAD_INPUT, refused, sememe, text};
 
 fn folder_with_vectors() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();

@@ -1,7 +1,9 @@
 //! The command as people and scripts use it.
 
 mod errors;
+mod evidence;
 mod pipeline;
+mod retrieval;
 mod translation;
 
 use std::path::{Path, PathBuf};
@@ -9,6 +11,9 @@ use std::process::Output;
 
 use assert_cmd::Command;
 use serde_json::Value;
+
+/// The exit code for wrong usage and bad input.
+const BAD_INPUT: i32 = 2;
 
 /// Runs `sememe` in a folder.
 fn sememe(folder: &Path, arguments: &[&str]) -> Output {
@@ -31,4 +36,13 @@ fn text(bytes: &[u8]) -> String {
 /// A file of the bundled data.
 fn bundled(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("demo").join(name)
+}
+
+/// Runs a command that must be refused; returns what it says.
+fn refused(folder: &Path, arguments: &[&str]) -> String {
+    let output = sememe(folder, arguments);
+    let message = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(BAD_INPUT), "{arguments:?}: {message}");
+    assert!(output.stdout.is_empty(), "{arguments:?}");
+    message
 }

@@ -6,16 +6,20 @@
 
 use std::collections::BTreeMap;
 
+use super::held_out;
 use crate::error::{Error, Result};
 use crate::evidence::Source;
 use crate::latent::LatentView;
 use crate::lexicon::Tuples;
-use crate::linalg::{Cholesky, symmetric, times_vector};
+use crate::linalg::{Cholesky, Mat, symmetric, times_vector};
 use crate::model::extension::{self, Group};
-use crate::model::{self, Alignment, FitWarning, Method, Model};
+use crate::model::{self, Alignment, FitWarning, Method, Model, Shrinkage};
 use crate::moments::{Moments, PatternMoments, Shape};
 use crate::normalize::Normalizer;
 use crate::vectors::{Embeddings, Matrix};
+
+/// How far the fits go that shrinkage is chosen by.
+const EVALUATIONS: usize = 5;
 
 /// What came out.
 #[derive(Debug)]
@@ -51,14 +55,21 @@ pub fn extend(
 
     let (view, shrinkage, warnings) = match alignment.model.method {
         Method::Ibfa | Method::Mbfa => {
-            let groups = groups(&alignment.model, latent, &embeddings, tuples)?;
-            extension::fit(&name, embeddings.dim(), &groups, options)?
+            let known = what_is_known(&alignment.model, latent, tuples)?;
+            let mut options = options.clone();
+            if options.shrinkage == Shrinkage::Auto {
+                options.shrinkage = held_out_shrinkage(&alignment.model, latent, &embeddings, tuples);
+            }
+            extension::fit(&name, embeddings.dim(), &groups(&known, &embeddings)?, &options)?
         }
         method @ (Method::Svd | Method::LeastSquares) => {
             let pairs = mean_pairs(alignment.model.latent(), latent, &embeddings, tuples)?;
             map_to_latent(method, &name, (alignment.model.latent(), pairs), options)?
         }
-        method @ (Method::Cca | Method::CcaNipals) => return Err(Error::NoDensity { method: method.name() }),
+        method @ (Method::Cca | Method::CcaNipals) => {
+            let expected = "only spaces of ibfa, mbfa, svd and least-squares can be extended";
+            return Err(Error::argument("method of the space", method, expected));
+        }
     };
     extended.model.views.push(view);
     extended.model.shrinkage.push(shrinkage);
@@ -92,22 +103,37 @@ fn new_rows(embeddings: &Embeddings, tuples: &[Vec<usize>]) -> Matrix {
     embeddings.matrix().select(&tuples.iter().map(|tuple| tuple[tuple.len() - 1]).collect::<Vec<_>>())
 }
 
-/// For each set of known views the precision of `z` that they give, and the moments of `m` and the new vectors.
-fn groups(
-    model: &Model,
-    latent: &[Option<Embeddings>],
-    embeddings: &Embeddings,
-    tuples: &Tuples,
-) -> Result<Vec<Group>> {
-    let mut groups = Vec::new();
+/// Tuples of which the same views are known, and what these say of `z` in each: `N(m, M)`.
+struct Known {
+    covariance: Mat,
+    mean: Matrix,
+    /// The first known word and the new one of each tuple.
+    pairs: Vec<(usize, usize)>,
+}
+
+impl Known {
+    fn new_rows(&self, embeddings: &Embeddings) -> Matrix {
+        embeddings.matrix().select(&self.pairs.iter().map(|pair| pair.1).collect::<Vec<_>>())
+    }
+
+    fn group(&self, embeddings: &Embeddings) -> Result<Group> {
+        let precision = Cholesky::new(&self.covariance, "a posterior covariance")?.inverse();
+        let moments = PatternMoments::of_rows(&self.mean, &self.new_rows(embeddings));
+        Ok(Group { precision: symmetric(&precision), covariance: self.covariance.clone(), moments })
+    }
+}
+
+fn what_is_known(model: &Model, latent: &[Option<Embeddings>], tuples: &Tuples) -> Result<Vec<Known>> {
+    let mut all = Vec::new();
     for (known, tuples) in known_rows(latent, tuples)? {
-        if !known.iter().try_fold(true, |all, &view| Ok::<_, Error>(all && model.projects_posterior_means(view)?))? {
-            let expected = "its latent vectors are weighted otherwise; align again without --exponent and --dewhiten";
-            return Err(Error::argument("space to be extended", "not of posterior means", expected));
-        }
         let covariance = model.posterior_covariance(&known)?;
         let mut mean = vec![0.0_f64; tuples.len() * model.latent()];
         for (place, &view) in known.iter().enumerate() {
+            if !model.projects_posterior_means(view)? {
+                let expected =
+                    "its latent vectors are weighted otherwise; align again without --exponent and --dewhiten";
+                return Err(Error::argument("space to be extended", "not of posterior means", expected));
+            }
             let own = Cholesky::new(&model.posterior_covariance(&[view])?, "a posterior covariance")?;
             // M_O M_i⁻¹; the identity when the view is the only one.
             let weight = own.solve(&covariance).transpose().to_owned();
@@ -118,11 +144,47 @@ fn groups(
             }
         }
         let mean = Matrix::new(mean.into_iter().map(|x| x as f32).collect(), model.latent());
-        let precision = Cholesky::new(&covariance, "a posterior covariance")?.inverse();
-        let moments = PatternMoments::of_rows(&mean, &new_rows(embeddings, &tuples));
-        groups.push(Group { precision: symmetric(&precision), covariance, moments });
+        let pairs = tuples.iter().map(|tuple| (tuple[0], tuple[tuple.len() - 1])).collect();
+        all.push(Known { covariance, mean, pairs });
     }
-    Ok(groups)
+    Ok(all)
+}
+
+fn groups(known: &[Known], embeddings: &Embeddings) -> Result<Vec<Group>> {
+    known.iter().map(|known| known.group(embeddings)).collect()
+}
+
+/// The shrinkage that is best for finding held-out tuples, as for a whole space.
+fn held_out_shrinkage(
+    model: &Model,
+    latent: &[Option<Embeddings>],
+    embeddings: &Embeddings,
+    tuples: &Tuples,
+) -> Shrinkage {
+    if tuples.len() as f64 >= held_out::MANY * embeddings.dim() as f64 {
+        return Shrinkage::Auto;
+    }
+    let [train, test] = tuples.halves().map(|half| what_is_known(model, latent, &half));
+    // A half may be too little to fit anything to.
+    let (Ok(train), Ok(test)) = (train, test) else { return Shrinkage::Auto };
+    let Ok(groups) = groups(&train, embeddings) else { return Shrinkage::Auto };
+    let score = |by: f64| -> Result<f64> {
+        let mut options = model::Options { shrinkage: Shrinkage::By(by), ..Default::default() };
+        options.mbfa.evaluations = EVALUATIONS;
+        let (view, ..) = extension::fit("new", embeddings.dim(), &groups, &options)?;
+        let log_ranks = |known: &Known| -> Result<f64> {
+            let some: Vec<usize> =
+                (0..known.pairs.len()).step_by(known.pairs.len().div_ceil(held_out::QUERIES).max(1)).collect();
+            let pairs: Vec<(usize, usize)> = some.iter().map(|&at| known.pairs[at]).collect();
+            let new = view.project(&known.new_rows(embeddings).select(&some))?;
+            Ok(held_out::sum_of_log_ranks(known.mean.select(&some), new, &pairs))
+        };
+        test.iter().map(log_ranks).sum()
+    };
+    match held_out::best(|by| score(by).unwrap_or(f64::INFINITY)) {
+        Some(by) => Shrinkage::By(by),
+        None => Shrinkage::Auto,
+    }
 }
 
 /// Moments of the new vectors and the mean of the known latent vectors, for methods without densities.

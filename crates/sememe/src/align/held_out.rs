@@ -18,12 +18,12 @@ use crate::vectors::{Embeddings, Matrix};
 const CANDIDATES: [f64; 9] = [0.01, 0.03, 0.1, 0.2, 0.3, 0.45, 0.6, 0.75, 0.9];
 const FIRST: usize = 2;
 /// With more tuples than this for each dimension it makes little difference: for a closed form, and for an iterated fit.
-const MANY: f64 = 50.0;
+pub(super) const MANY: f64 = 50.0;
 const MANY_FOR_ITERATION: f64 = 10.0;
-/// How far an iterated fit goes: enough for retrieval.
-const EVALUATIONS: usize = 10;
+/// How far an iterated fit goes: enough to compare.
+const EVALUATIONS: usize = 5;
 /// Held-out tuples looked for between two views.
-const QUERIES: usize = 1000;
+pub(super) const QUERIES: usize = 1000;
 
 /// The shrinkage that is best for finding held-out tuples; automatic, as it was, where that cannot or need not be asked.
 pub(super) fn shrinkage(
@@ -33,20 +33,29 @@ pub(super) fn shrinkage(
     options: &model::Options,
 ) -> Shrinkage {
     let method = options.method_for(moments.views().len());
-    let many = match method {
-        Method::Ibfa | Method::Cca | Method::CcaNipals => MANY,
-        Method::Mbfa => MANY_FOR_ITERATION,
+    // The halves are tried both ways where that is cheap.
+    let (many, tries) = match method {
+        Method::Ibfa | Method::Cca | Method::CcaNipals => (MANY, 2),
+        Method::Mbfa => (MANY_FOR_ITERATION, 1),
         // They do not shrink.
         Method::Svd | Method::LeastSquares => return Shrinkage::Auto,
     };
-    let is_poor =
-        |(view, shape): (usize, &Shape)| moments.marginal(&[view]).is_some_and(|all| all.n < many * shape.dim as f64);
+    let is_poor = |(view, shape): (usize, &Shape)| {
+        let with_view = moments.patterns().iter().filter(|(pattern, _)| pattern.len() > 1 && pattern.contains(&view));
+        with_view.map(|(_, moments)| moments.n).sum::<f64>() < many * shape.dim as f64
+    };
     if !moments.views().iter().enumerate().any(is_poor) {
         return Shrinkage::Auto;
     }
     let named: Vec<(&str, &Embeddings)> = moments.views().iter().map(|view| view.name.as_str()).zip(views).collect();
     let halves = tuples.halves();
-    let of_halves = halves.each_ref().map(|half| Moments::of(&named, half));
+    // Words that count by themselves are no translations: both halves have them.
+    let alone = moments.of_single_views();
+    let of_halves = halves.each_ref().map(|half| {
+        let mut moments = Moments::of(&named, half);
+        moments.merge(&alone).expect("the same views");
+        moments
+    });
     let mut options = brief(options);
     if options.latent == LatentSize::Auto {
         options.latent = LatentSize::Largest;
@@ -58,8 +67,8 @@ pub(super) fn shrinkage(
             mean_log_rank(&model, views, others)
         };
         // A half may be too little to fit anything to.
-        let both = of_halves.iter().zip([&halves[1], &halves[0]]).map(missed).sum::<Result<f64>>();
-        both.unwrap_or(f64::INFINITY)
+        let tried = of_halves.iter().zip([&halves[1], &halves[0]]).take(tries);
+        tried.map(missed).sum::<Result<f64>>().unwrap_or(f64::INFINITY)
     };
     match best(score) {
         Some(by) => Shrinkage::By(by),
@@ -76,7 +85,7 @@ pub(super) fn brief(options: &model::Options) -> model::Options {
 }
 
 /// Walks from the first candidate to a lowest score.
-fn best(score: impl Fn(f64) -> f64) -> Option<f64> {
+pub(super) fn best(score: impl Fn(f64) -> f64) -> Option<f64> {
     let (mut at, mut lowest) = (FIRST, score(CANDIDATES[FIRST]));
     let mut walk = |step: isize| {
         let start = at;
@@ -107,31 +116,34 @@ fn mean_log_rank(model: &Model, views: &[Embeddings], tuples: &Tuples) -> Result
             if pairs.is_empty() {
                 continue;
             }
-            let project = |view: &View, embeddings: &Embeddings, rows: Vec<usize>| -> Result<Matrix> {
-                let mut latent = view.project(&embeddings.matrix().select(&rows))?;
-                scale_to_unit(&mut latent);
-                Ok(latent)
+            let project = |view: &View, embeddings: &Embeddings, rows: Vec<usize>| {
+                view.project(&embeddings.matrix().select(&rows))
             };
             let x = project(&model.views[a], &views[a], pairs.iter().map(|pair| pair.0).collect())?;
             let y = project(&model.views[b], &views[b], pairs.iter().map(|pair| pair.1).collect())?;
-            let mut cosines = vec![0.0; pairs.len() * pairs.len()];
-            product_of_rows(x.as_slice(), y.as_slice(), x.cols(), &mut cosines);
-            let cosine = |i: usize, j: usize| cosines[i * pairs.len() + j];
-            let log_ranks: Vec<f64> = (0..pairs.len())
-                .into_par_iter()
-                .map(|i| {
-                    // Another translation of the same word is not wrong.
-                    let others = || (0..pairs.len()).filter(|&j| pairs[j].0 != pairs[i].0 && pairs[j].1 != pairs[i].1);
-                    let forth = others().filter(|&j| cosine(i, j) > cosine(i, i)).count();
-                    let back = others().filter(|&j| cosine(j, i) > cosine(i, i)).count();
-                    ((1 + forth) as f64).ln() + ((1 + back) as f64).ln()
-                })
-                .collect();
-            sum += log_ranks.iter().sum::<f64>();
+            sum += sum_of_log_ranks(x, y, &pairs);
             count += 2 * pairs.len();
         }
     }
     Ok(if count > 0 { sum / count as f64 } else { f64::INFINITY })
+}
+
+/// The logarithms of the ranks of the right rows among all of the other side, both ways: row `i` of `x` and of `y` belong
+/// together and are the words `pairs[i]`.
+pub(super) fn sum_of_log_ranks(mut x: Matrix, mut y: Matrix, pairs: &[(usize, usize)]) -> f64 {
+    scale_to_unit(&mut x);
+    scale_to_unit(&mut y);
+    let mut cosines = vec![0.0; pairs.len() * pairs.len()];
+    product_of_rows(x.as_slice(), y.as_slice(), x.cols(), &mut cosines);
+    let cosine = |i: usize, j: usize| cosines[i * pairs.len() + j];
+    let log_rank = |i: usize| {
+        // Another translation of the same word is not wrong.
+        let others = || (0..pairs.len()).filter(|&j| pairs[j].0 != pairs[i].0 && pairs[j].1 != pairs[i].1);
+        let forth = others().filter(|&j| cosine(i, j) > cosine(i, i)).count();
+        let back = others().filter(|&j| cosine(j, i) > cosine(i, i)).count();
+        ((1 + forth) as f64).ln() + ((1 + back) as f64).ln()
+    };
+    (0..pairs.len()).into_par_iter().map(log_rank).collect::<Vec<f64>>().iter().sum()
 }
 
 #[cfg(test)]

@@ -43,6 +43,9 @@ pub struct Aligned {
 pub fn align(views: Vec<(String, Embeddings)>, tuples: &Tuples, options: &Options) -> Result<Aligned> {
     let (evidence, prepared) = Evidence::gather(views, tuples, &options.evidence)?;
     let mut options = options.clone();
+    if let Some(before) = &options.resume {
+        check_resumable(before, &evidence, &mut options.fit)?;
+    }
     if options.fit.shrinkage == Shrinkage::Auto {
         options.fit.shrinkage = held_out::shrinkage(&evidence.moments, &prepared, tuples, &options.fit);
     }
@@ -79,6 +82,19 @@ fn check_resumable(before: &Alignment, evidence: &Evidence, fit: &mut model::Opt
     if fit.latent == LatentSize::default() {
         fit.latent = LatentSize::Of(before.model.latent());
     }
+    let shrinkage = &before.model.shrinkage;
+    let is = |by: f64| shrinkage.iter().all(|&other| other == by);
+    match fit.shrinkage {
+        // The formula gives each view its own; a choice is common to all.
+        Shrinkage::Auto if is(shrinkage[0]) => fit.shrinkage = Shrinkage::By(shrinkage[0]),
+        Shrinkage::Auto => fit.shrinkage = Shrinkage::Oas,
+        Shrinkage::Oas => {}
+        Shrinkage::By(by) if is(by) => {}
+        Shrinkage::None if is(0.0) => {}
+        Shrinkage::By(_) | Shrinkage::None => {
+            return refused("impossible", format!("covariances were shrunk by {shrinkage:?}; leave that as it was"));
+        }
+    }
     let mut changed = Vec::new();
     if before.preparation != evidence.preparation {
         changed.push("how vectors are prepared".to_owned());
@@ -90,6 +106,9 @@ fn check_resumable(before: &Alignment, evidence: &Evidence, fit: &mut model::Opt
     }
     if before.sources.views.len() != evidence.sources.views.len() {
         changed.push("the number of views".to_owned());
+    }
+    if before.sources.lexicon == evidence.sources.lexicon && before.model.tuples != evidence.moments.count() {
+        changed.push("the weight of monolingual words".to_owned());
     }
     if before.sources.lexicon != evidence.sources.lexicon {
         changed.push("the dictionaries".to_owned());

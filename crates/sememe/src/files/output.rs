@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use tempfile::{NamedTempFile, TempDir};
 
 use super::temporary::{
-    REPLACED, UNFINISHED, behind_links, own_temporaries, parent_folder, temporary_file, temporary_folder,
+    REPLACED, UNFINISHED, behind_links, own_temporaries, own_temporaries_in, parent_folder, temporary_file,
+    temporary_folder,
 };
 use crate::error::{Error, Place, Result};
 
@@ -67,6 +68,13 @@ impl Output {
             Sink::Stream(mut stream) => stream.flush().map_err(failed),
         }
     }
+}
+
+/// Writes a whole file, which appears when it is complete.
+pub fn write(path: &Path, bytes: &[u8]) -> Result<()> {
+    let mut output = Output::create(path)?;
+    output.write_all(bytes)?;
+    output.finish()
 }
 
 /// Where the bytes of an output file go.
@@ -189,12 +197,12 @@ fn put_back(old: TempDir, target: &Path, error: io::Error) -> io::Error {
     }
 }
 
-/// Removes what this process has begun to write at `path` and has not finished. For programs that end without
+/// Removes what this process has begun to write at `path`, or in the folder there, and has not finished. For programs that end without
 /// returning, such as on Ctrl-C: nothing is cleaned up then by itself. A folder that was about to be replaced is put
 /// back.
 pub fn remove_unfinished(path: &Path) {
     let Ok(target) = behind_links(path) else { return };
-    for unfinished in own_temporaries(&target, UNFINISHED) {
+    for unfinished in own_temporaries(&target, UNFINISHED).into_iter().chain(own_temporaries_in(&target)) {
         // Another thread may be writing to it still; a file that it adds meanwhile keeps the folder from being removed.
         let is_removed = || fs::remove_file(&unfinished).is_ok() || fs::remove_dir_all(&unfinished).is_ok();
         let _ = (0..5).any(|_| is_removed());

@@ -3,6 +3,7 @@
 //! An unfinished output is called `.NAME.sememe-PROCESS-RANDOM` and lies beside its final name. The name alone says
 //! whose it is, so what a process has left can be found without a list of it being kept anywhere.
 
+use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -27,6 +28,20 @@ pub(super) fn own_temporaries(target: &Path, what: &str) -> Vec<PathBuf> {
     let entries = fs::read_dir(parent_folder(target)).into_iter().flatten().flatten();
     let own = entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(&prefix));
     own.map(|entry| entry.path()).collect()
+}
+
+/// What this process has not finished in a folder.
+pub(super) fn own_temporaries_in(folder: &Path) -> Vec<PathBuf> {
+    let mark = format!(".{UNFINISHED}-{}-", std::process::id());
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let own = entries.filter(|entry| entry.file_name().to_string_lossy().contains(&mark));
+    own.map(|entry| entry.path()).collect()
+}
+
+/// Whether a file has a name that only what some sememe did not finish has.
+pub(crate) fn is_temporary(name: &OsStr) -> bool {
+    let name = name.to_string_lossy();
+    name.starts_with('.') && name.contains(&format!(".{UNFINISHED}-"))
 }
 
 /// A new file beside `target`, with the permissions that the umask leaves.

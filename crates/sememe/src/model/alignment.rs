@@ -1,5 +1,6 @@
 //! A model together with how its input was prepared and where it came from: what `model.safetensors` holds.
 
+use std::collections::HashSet;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -141,6 +142,10 @@ impl Alignment {
         let latent = metadata.latent;
         if metadata.views.len() < 2 || latent == 0 || metadata.sources.views.len() != metadata.views.len() {
             return Err(file.error("describes no model: at least two views and one latent dimension are needed"));
+        }
+        let names: HashSet<&str> = metadata.views.iter().map(|view| view.name.as_str()).collect();
+        if names.len() < metadata.views.len() {
+            return Err(file.error("has two views of one name"));
         }
         let is_possible = |pair: &Temperature| pair.temperature > 0.0 && pair.temperature.is_finite();
         if !metadata.temperatures.iter().all(is_possible) {

@@ -56,6 +56,7 @@ impl fmt::Display for Shrinkage {
 const MOST: f64 = 0.99;
 
 /// A shrunk covariance that can be inverted, and how much it was shrunk.
+#[derive(Clone)]
 pub(crate) struct Shrunk {
     /// Mean variance of a coordinate before: what it was shrunk towards.
     pub(crate) variance: f64,

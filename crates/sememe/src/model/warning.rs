@@ -42,6 +42,11 @@ pub enum FitWarning {
         /// How many directions.
         count: usize,
     },
+    /// As many latent dimensions as a view has, with three views: noise can vanish, and the likelihood creeps up for long.
+    FullLatent {
+        /// How many.
+        latent: usize,
+    },
     /// The iteration was stopped before it converged.
     NotConverged {
         /// After so many evaluations.
@@ -80,6 +85,11 @@ impl fmt::Display for FitWarning {
                 f,
                 "view {view:?} has {count} directions with hardly any noise of their own (Heywood cases); \
                  a smaller latent size or more shrinkage avoids them"
+            ),
+            FitWarning::FullLatent { latent } => write!(
+                f,
+                "three views with as many latent dimensions as a view has ({latent}) are an unstable regime: some noise may \
+                 vanish; --latent with a smaller number avoids it"
             ),
             FitWarning::NotConverged { evaluations } => {
                 write!(f, "stopped after {evaluations} evaluations, before the likelihood had settled")

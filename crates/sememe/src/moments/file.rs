@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::{Moments, PatternMoments, Shape};
 use crate::error::Result;
 use crate::files::Input;
+use crate::linalg::{Cholesky, Mat, trace};
 use crate::tensors::{self, Tensor, TensorFile};
 
 pub(crate) const KIND: &str = "moments";
@@ -64,6 +65,11 @@ impl Moments {
 
     /// The arrays that the metadata announce.
     pub(crate) fn from_file(file: &TensorFile, metadata: Metadata) -> Result<Self> {
+        for (number, view) in metadata.views.iter().enumerate() {
+            if view.dim == 0 || metadata.views[..number].iter().any(|other| other.name == view.name) {
+                return Err(file.error(format!("view {:?} has no dimension, or is there twice", view.name)));
+            }
+        }
         let mut patterns = BTreeMap::new();
         for (number, PatternMetadata { views, n }) in metadata.patterns.into_iter().enumerate() {
             let increasing = views.windows(2).all(|pair| pair[0] < pair[1]);
@@ -76,10 +82,23 @@ impl Moments {
             let dim = views.iter().fold(0_usize, |sum, &view| sum.saturating_add(metadata.views[view].dim));
             let mean = file.f64s(&format!("{number}.mean"), dim)?;
             let scatter = file.matrix(&format!("{number}.scatter"), dim, dim)?;
+            if !is_scatter(&scatter) {
+                return Err(file.error(format!("the array \"{number}.scatter\" is no sum of squares of any data")));
+            }
             if patterns.insert(views, PatternMoments { n, mean, scatter }).is_some() {
                 return Err(file.error(format!("group {number} is over the same views as one before")));
             }
         }
         Ok(Moments { views: metadata.views, patterns })
     }
+}
+
+/// Symmetric and not negative in any direction, up to rounding.
+fn is_scatter(matrix: &Mat) -> bool {
+    let dim = matrix.nrows();
+    let rounding = 1e-9 * trace(matrix).max(f64::MIN_POSITIVE);
+    let is_symmetric = (0..dim).all(|i| (0..i).all(|j| (matrix[(i, j)] - matrix[(j, i)]).abs() <= rounding));
+    let mut lifted = matrix.clone();
+    (0..dim).for_each(|i| lifted[(i, i)] += rounding);
+    is_symmetric && Cholesky::unchecked(&lifted, "a scatter").is_ok()
 }

@@ -18,7 +18,7 @@ use crate::vectors::{Embeddings, Matrix};
 
 /// Rows summed by one thread at a time, and how many such pieces wait to be added in order.
 /// Fixed, so that the bits do not depend on the number of threads.
-const ROWS: usize = 1024;
+const ROWS: usize = 2048;
 const PIECES: usize = 8;
 
 pub(crate) use self::file::{KIND, Metadata, VERSION};
@@ -129,6 +129,13 @@ impl Moments {
         self.patterns.values().map(|pattern| pattern.n).sum()
     }
 
+    /// Of the tuples that have one view only.
+    pub(crate) fn of_single_views(&self) -> Self {
+        let alone = self.patterns.iter().filter(|(pattern, _)| pattern.len() == 1);
+        let patterns = alone.map(|(pattern, moments)| (pattern.clone(), moments.clone())).collect();
+        Moments { views: self.views.clone(), patterns }
+    }
+
     /// Moments of all tuples that have at least the given views (increasing), restricted to them.
     pub fn marginal(&self, views: &[usize]) -> Option<PatternMoments> {
         let mut merged: Option<PatternMoments> = None;
@@ -175,13 +182,14 @@ fn piece_sums(views: &[(&Matrix, &[f64])], piece: &[u32], dim: usize) -> (Vec<f6
     let mut sum = vec![0.0; dim];
     let mut rows = Mat::zeros(dim, piece.len() / views.len());
     for (col, tuple) in piece.chunks_exact(views.len()).enumerate() {
-        let values = tuple.iter().zip(views).flat_map(|(&index, (matrix, shift))| {
-            matrix.row(index as usize).iter().zip(*shift).map(|(&x, shift)| f64::from(x) - shift)
-        });
-        for (row, value) in values.enumerate() {
-            sum[row] += value;
-            rows[(row, col)] = value;
+        let mut rest = rows.col_as_slice_mut(col);
+        for (&index, (matrix, shift)) in tuple.iter().zip(views) {
+            let (part, others) = rest.split_at_mut(shift.len());
+            let vector = matrix.row(index as usize).iter().zip(*shift);
+            part.iter_mut().zip(vector).for_each(|(value, (&x, shift))| *value = f64::from(x) - shift);
+            rest = others;
         }
+        sum.iter_mut().zip(rows.col_as_slice(col)).for_each(|(sum, value)| *sum += value);
     }
     (sum, outer_gram(&rows))
 }

@@ -22,24 +22,22 @@ impl Scored {
 pub(super) struct Best {
     k: usize,
     found: Vec<Scored>,
-    /// A score that `k` targets are known to reach, some of them perhaps not offered yet.
-    expected: f64,
 }
 
 impl Best {
     pub(super) fn new(k: usize) -> Self {
         // `k` may be more than there are targets: let the list grow.
-        Best { k, found: Vec::with_capacity(k.min(64)), expected: f64::NEG_INFINITY }
+        Best { k, found: Vec::with_capacity(k.min(64)) }
+    }
+
+    /// Whether there are `k`.
+    pub(super) fn is_full(&self) -> bool {
+        self.found.len() == self.k
     }
 
     /// What a score must reach to matter.
     pub(super) fn threshold(&self) -> f64 {
-        self.found.get(self.k - 1).map_or(self.expected, |worst| worst.score.max(self.expected))
-    }
-
-    /// Lets it be known that `k` targets that will be offered have at least this score.
-    pub(super) fn expect(&mut self, score: f64) {
-        self.expected = score;
+        self.found.get(self.k - 1).map_or(f64::NEG_INFINITY, |worst| worst.score)
     }
 
     /// Offers a target that was not offered before.

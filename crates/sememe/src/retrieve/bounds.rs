@@ -78,7 +78,8 @@ impl Estimated {
 
     fn is_usual(&self) -> bool {
         let is_zero = self.factor == 0.0 || (self.length == 0.0 && self.error == 0.0);
-        is_zero || (USUAL.contains(&self.length) && USUAL.contains(&self.factor.abs()))
+        let factor = self.factor.abs();
+        is_zero || [factor, self.length, self.length / factor].iter().all(|length| USUAL.contains(length))
     }
 }
 
@@ -108,26 +109,35 @@ impl QueryBound {
         let length = if query.is_usual() { length + error } else { f64::INFINITY };
         QueryBound { s: factor as f32, n: up(length), d: up(error) }
     }
+
+    /// What the score for a target is at most.
+    #[inline(always)]
+    pub(super) fn upper(&self, estimate: f32, s: f32, b: f32, d: f32, m: f32) -> f32 {
+        self.s * estimate * s + b + self.n * d + self.d * m
+    }
 }
 
 impl Bounds<'_> {
-    /// The first target whose bound is not below the threshold.
-    pub(super) fn first_reaching(
+    /// Adds the places of all targets whose upper bound is not below the threshold.
+    pub(super) fn reaching(
         self,
         estimates: &[impl Estimate],
         query: QueryBound,
         threshold: f64,
-    ) -> Option<usize> {
-        kernel::first_reaching(estimates, self, query, down(threshold))
+        reached: &mut Vec<usize>,
+    ) {
+        kernel::reaching(estimates, self, query, down(threshold), reached);
     }
 
-    /// All bounds.
-    pub(super) fn all(self, estimates: &[impl Estimate], query: QueryBound) -> Vec<f32> {
-        estimates.iter().enumerate().map(|(at, estimate)| self.bound(at, estimate.value(), query)).collect()
-    }
-
-    #[inline(always)]
-    pub(super) fn bound(&self, at: usize, estimate: f32, query: QueryBound) -> f32 {
-        query.s * estimate * self.s[at] + self.b[at] + query.n * self.d[at] + query.d * self.m[at]
+    /// The upper bound of a target's score, and a lower one.
+    pub(super) fn both(self, at: usize, estimate: impl Estimate, query: QueryBound) -> (f32, f64) {
+        let [e, s, b, d, m] = [estimate.value(), self.s[at], self.b[at], self.d[at], self.m[at]];
+        let upper = query.upper(e, s, b, d, m);
+        let [e, s, b, d, m, s_q, n_q, d_q] = [e, s, b, d, m, query.s, query.n, query.d].map(f64::from);
+        // `b` was rounded up.
+        let b = b - 4.0 * (ROUNDING * b.abs() + SMALLEST);
+        let lower = s_q * e * s + b - n_q * d - d_q * m;
+        // What is no number, for vectors of unusual length, bounds nothing.
+        (if upper.is_nan() { f32::INFINITY } else { upper }, lower.max(f64::NEG_INFINITY))
     }
 }

@@ -1,15 +1,17 @@
 //! Retrieval in an aligned space.
 
+use super::cache::Cache;
 use super::{Criterion, Generative, Pair, Retriever};
 use crate::error::Result;
+use crate::progress::Progress;
 use crate::space::Space;
 use crate::vectors::Embeddings;
 
 /// Two views of an open space.
 pub struct Views<'a> {
     space: &'a Space,
-    from: usize,
-    to: usize,
+    from: &'a str,
+    to: &'a str,
     /// The words that are translated.
     pub source: Embeddings,
     /// The words that are looked for.
@@ -19,27 +21,25 @@ pub struct Views<'a> {
 
 impl<'a> Views<'a> {
     /// Opens two views of a space.
-    pub fn open(space: &'a Space, from: &str, to: &str) -> Result<Self> {
-        let model = &space.alignment().model;
-        Ok(Views {
-            space,
-            from: model.view_index(from)?,
-            to: model.view_index(to)?,
-            source: space.view(from)?,
-            target: space.view(to)?,
-            log_density: space.log_density(to)?,
-        })
+    pub fn open(space: &'a Space, from: &'a str, to: &'a str) -> Result<Self> {
+        let (source, target) = rayon::join(|| space.view(from), || space.view(to));
+        Ok(Views { space, from, to, source: source?, target: target?, log_density: space.log_density(to)? })
     }
 
-    fn pair(&self) -> Pair<'_> {
-        let Views { space, from, to, .. } = *self;
-        let model = &space.alignment().model;
-        let generative = Generative { model, from, to, log_density: self.log_density.as_deref() };
-        Pair { generative: Some(generative), ..Pair::new(self.source.matrix(), self.target.matrix()) }
-    }
-
-    /// What finds translations by a criterion.
-    pub fn retriever(&self, criterion: Criterion) -> Result<Retriever<'_>> {
-        Retriever::new(self.pair(), criterion)
+    /// What finds translations by a criterion. Terms that take long to compute are kept in the folder of the space.
+    pub fn retriever<'b>(&'b self, criterion: Criterion, progress: &'b dyn Progress) -> Result<Retriever<'b>> {
+        let model = &self.space.alignment().model;
+        let (from, to) = (model.view_index(self.from)?, model.view_index(self.to)?);
+        let generative = Some(Generative { model, from, to, log_density: self.log_density.as_deref() });
+        let pair = Pair { generative, progress, ..Pair::new(self.source.matrix(), self.target.matrix()) };
+        let Some(cache) = Cache::of(self.space, self.from, self.to, criterion)? else {
+            return Retriever::new(pair, criterion);
+        };
+        if let Some(terms) = cache.read(self.target.len()) {
+            return Retriever::with_terms(pair, criterion, terms);
+        }
+        let retriever = Retriever::new(pair, criterion)?;
+        cache.write(criterion, retriever.terms());
+        Ok(retriever)
     }
 }

@@ -16,6 +16,7 @@
 
 mod best;
 mod bounds;
+mod cache;
 mod corrected;
 mod criterion;
 mod engine;
@@ -27,6 +28,7 @@ mod quantised;
 mod retriever;
 mod rows;
 mod screen;
+mod shortlist;
 mod terms;
 
 pub use self::criterion::Criterion;

@@ -10,6 +10,7 @@ use super::terms::{log_sums, mean_cosines};
 use super::{Criterion, Hit, corrected};
 use crate::error::{Error, Result};
 use crate::model::Model;
+use crate::progress::Progress;
 use crate::vectors::Matrix;
 
 /// Where words are looked for: the vectors of two views in one space, and what is known of how they came about.
@@ -21,6 +22,8 @@ pub struct Pair<'a> {
     pub target: &'a Matrix,
     /// The model that made these vectors; `pmi` and `logp` need it.
     pub generative: Option<Generative<'a>>,
+    /// Told how far long work is.
+    pub progress: &'a dyn Progress,
 }
 
 /// The model that latent vectors come from.
@@ -39,7 +42,7 @@ pub struct Generative<'a> {
 impl<'a> Pair<'a> {
     /// Vectors of which nothing else is known.
     pub fn new(source: &'a Matrix, target: &'a Matrix) -> Self {
-        Pair { source, target, generative: None }
+        Pair { source, target, generative: None, progress: &() }
     }
 }
 
@@ -167,19 +170,20 @@ impl<'a> Retriever<'a> {
         let with_density = log_density
             .map(|density| self.terms.iter().zip(density).map(|(term, density)| term + density).collect::<Vec<_>>());
         let bias = with_density.as_deref().unwrap_or(&self.terms);
-        Search { queries, targets: &self.targets, bias }.nearest(k)
+        Search { queries, targets: &self.targets, bias, progress: self.pair.progress }.nearest(k)
     }
 
     fn compute_terms(&self) -> Result<Vec<f64>> {
         let (sources, targets) = (Vectors::sources(self.pair.source), Vectors::targets(self.pair.target));
+        let progress = self.pair.progress;
         Ok(match (&self.form, self.criterion) {
             (Form::Pmi(pmi), _) => pmi.of_targets(self.pair.target),
             (_, Criterion::L2) => negated(targets.squares()?),
-            (_, Criterion::Csls { k, words }) => negated(mean_cosines(targets, sources.first(words), k)?),
-            (_, Criterion::Isf { beta, sample: None }) => negated(log_sums(targets, sources, beta)?),
+            (_, Criterion::Csls { k, words }) => negated(mean_cosines(targets, sources.first(words), k, progress)?),
+            (_, Criterion::Isf { beta, sample: None }) => negated(log_sums(targets, sources, beta, progress)?),
             (_, Criterion::Isf { beta, sample: Some(sample) }) => {
                 let sample = evenly_spaced(self.pair.source, sample);
-                negated(log_sums(targets, Vectors::sources(&sample), beta)?)
+                negated(log_sums(targets, Vectors::sources(&sample), beta, progress)?)
             }
             _ => vec![0.0; self.targets.len()],
         })
@@ -192,7 +196,7 @@ impl<'a> Retriever<'a> {
             (Form::Pmi(pmi), _) => pmi.of_queries(queries),
             (_, Criterion::L2) => negated(vectors.squares()?),
             (_, Criterion::Csls { k, words }) => {
-                negated(mean_cosines(vectors, Vectors::targets(self.pair.target).first(words), k)?)
+                negated(mean_cosines(vectors, Vectors::targets(self.pair.target).first(words), k, &())?)
             }
             _ => vec![0.0; queries.rows()],
         })

@@ -91,6 +91,12 @@ impl<'a> Rows<'a> {
         self.factors[index]
     }
 
+    /// The vector with its factor, rounded.
+    pub(super) fn scaled(&self, index: usize) -> impl Iterator<Item = f32> + use<'a> {
+        let factor = self.factors[index];
+        self.row(index).iter().map(move |&x| (f64::from(x) * factor) as f32)
+    }
+
     /// The length of the vector with its factor.
     pub(super) fn length(&self, index: usize) -> f64 {
         let row = self.row(index);

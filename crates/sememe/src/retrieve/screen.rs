@@ -6,19 +6,22 @@
 use std::ops::Range;
 
 use super::bounds::{Estimated, QueryBound, TargetBounds};
+use super::kernel::Estimate;
 use super::quantised::{PackedQueries, Panels};
 use super::rows::Rows;
 use crate::linalg::product_of_rows;
 
 /// Queries and targets of a tile: its estimates stay in a core's cache.
-pub(super) const QUERIES: usize = 120;
-pub(super) const TARGETS: usize = 512;
+pub(super) const QUERIES: usize = 240;
+const TARGETS: usize = 512;
 
 /// Targets prepared for screening.
 pub(super) struct Screen<'a> {
     targets: &'a Rows<'a>,
     panels: Option<Panels>,
     bounds: TargetBounds,
+    /// Targets of a tile.
+    pub(super) width: usize,
 }
 
 /// Some queries prepared for screening, and the tile that was computed last.
@@ -31,6 +34,27 @@ pub(super) struct Block<'a> {
 enum Estimates<'a> {
     Products { queries: &'a [f32], tile: Vec<f32> },
     EightBits { panels: &'a Panels, queries: PackedQueries, tile: Vec<i32> },
+}
+
+/// A target that may be among the best, and what its score is at most and at least.
+#[derive(Clone, Copy)]
+pub(super) struct Candidate {
+    pub(super) target: usize,
+    pub(super) upper: f32,
+    pub(super) lower: f64,
+}
+
+/// Candidates of one query in one tile, and room to find them.
+#[derive(Default)]
+pub(super) struct Candidates {
+    reached: Vec<usize>,
+    found: Vec<Candidate>,
+}
+
+impl Candidates {
+    pub(super) fn found(&self) -> &[Candidate] {
+        &self.found
+    }
 }
 
 /// Estimates for some queries and targets.
@@ -46,24 +70,29 @@ impl<'a> Screen<'a> {
         if Panels::are_fast() { Self::in_eight_bits(targets, bias) } else { Self::in_f32(targets, bias) }
     }
 
-    fn in_eight_bits(targets: &'a Rows<'a>, bias: &[f64]) -> Self {
+    pub(super) fn in_eight_bits(targets: &'a Rows<'a>, bias: &[f64]) -> Self {
         let (panels, estimated) = Panels::of(targets);
-        Screen { targets, panels: Some(panels), bounds: TargetBounds::new(estimated, bias) }
+        Screen { targets, panels: Some(panels), bounds: TargetBounds::new(estimated, bias), width: TARGETS }
     }
 
-    fn in_f32(targets: &'a Rows<'a>, bias: &[f64]) -> Self {
-        Screen { targets, panels: None, bounds: TargetBounds::new(Estimated::products_with(targets), bias) }
+    pub(super) fn in_f32(targets: &'a Rows<'a>, bias: &[f64]) -> Self {
+        let bounds = TargetBounds::new(Estimated::products_with(targets), bias);
+        Screen { targets, panels: None, bounds, width: TARGETS }
+    }
+
+    pub(super) fn tiles(&self) -> usize {
+        self.targets.len().div_ceil(self.width)
     }
 
     pub(super) fn block(&'a self, queries: &'a Rows<'a>, range: Range<usize>) -> Block<'a> {
         let (estimates, estimated) = match &self.panels {
             Some(panels) => {
                 let (queries, estimated) = PackedQueries::of(queries, range);
-                let tile = vec![0; queries.rows() * TARGETS];
+                let tile = vec![0; queries.rows() * self.width];
                 (Estimates::EightBits { panels, queries, tile }, estimated)
             }
             None => {
-                let tile = vec![0.0; range.len() * TARGETS];
+                let tile = vec![0.0; range.len() * self.width];
                 let estimated = range.clone().map(|query| Estimated::unchanged(queries, query)).collect();
                 (Estimates::Products { queries: queries.rows(range), tile }, estimated)
             }
@@ -75,10 +104,10 @@ impl<'a> Screen<'a> {
 impl Block<'_> {
     pub(super) fn tile(&mut self, number: usize) -> Tile<'_> {
         let targets = self.screen.targets;
-        let first = number * TARGETS;
-        let width = TARGETS.min(targets.len() - first);
+        let first = number * self.screen.width;
+        let width = self.screen.width.min(targets.len() - first);
         match &mut self.estimates {
-            Estimates::EightBits { panels, queries, tile } => panels.products(queries, first, TARGETS, tile),
+            Estimates::EightBits { panels, queries, tile } => panels.products(queries, first, self.screen.width, tile),
             Estimates::Products { queries, tile } => {
                 let len = self.bounds.len() * width;
                 product_of_rows(queries, targets.rows(first..first + width), targets.dim(), &mut tile[..len]);
@@ -89,40 +118,41 @@ impl Block<'_> {
 }
 
 impl Tile<'_> {
-    /// Numbers of the targets.
-    pub(super) fn targets(&self) -> Range<usize> {
-        self.first..self.first + self.width
+    /// How many targets there are.
+    pub(super) fn width(&self) -> usize {
+        self.width
     }
 
-    /// The first target from number `from` on whose score for a query of the block may reach the threshold.
-    pub(super) fn next_candidate(&self, query: usize, threshold: f64, from: usize) -> Option<usize> {
-        let bounds = self.block.screen.bounds.slice(from..self.first + self.width);
-        let of_query = self.block.bounds[query];
-        let range = from - self.first..self.width;
-        let at = match &self.block.estimates {
+    /// Finds those of some targets of the tile whose score for a query of the block may reach the threshold.
+    pub(super) fn find(&self, candidates: &mut Candidates, query: usize, targets: Range<usize>, threshold: f64) {
+        match &self.block.estimates {
             Estimates::Products { tile, .. } => {
-                bounds.first_reaching(&tile[query * self.width..][range], of_query, threshold)
+                self.find_by(&tile[query * self.width..], candidates, query, targets, threshold);
             }
             Estimates::EightBits { tile, .. } => {
-                bounds.first_reaching(&tile[query * TARGETS..][range], of_query, threshold)
+                self.find_by(&tile[query * self.block.screen.width..], candidates, query, targets, threshold);
             }
-        };
-        at.map(|at| from + at)
+        }
     }
 
-    /// The `k` targets with the largest bounds for a query of the block, in no order; all if there are fewer.
-    pub(super) fn most_promising(&self, query: usize, k: usize) -> Vec<usize> {
-        let bounds = self.block.screen.bounds.slice(self.targets());
-        let of_query = self.block.bounds[query];
-        let upper = match &self.block.estimates {
-            Estimates::Products { tile, .. } => bounds.all(&tile[query * self.width..][..self.width], of_query),
-            Estimates::EightBits { tile, .. } => bounds.all(&tile[query * TARGETS..][..self.width], of_query),
-        };
-        let mut promising: Vec<(f32, usize)> = upper.into_iter().zip(self.targets()).collect();
-        if k < promising.len() {
-            promising.select_nth_unstable_by(k, |a, b| b.0.total_cmp(&a.0));
-            promising.truncate(k);
-        }
-        promising.into_iter().map(|(_, target)| target).collect()
+    fn find_by(
+        &self,
+        estimates: &[impl Estimate],
+        candidates: &mut Candidates,
+        query: usize,
+        targets: Range<usize>,
+        threshold: f64,
+    ) {
+        let (estimates, query, first) =
+            (&estimates[targets.clone()], self.block.bounds[query], self.first + targets.start);
+        let bounds = self.block.screen.bounds.slice(first..self.first + targets.end);
+        let Candidates { reached, found } = candidates;
+        reached.clear();
+        found.clear();
+        bounds.reaching(estimates, query, threshold, reached);
+        found.extend(reached.iter().map(|&at| {
+            let (upper, lower) = bounds.both(at, estimates[at], query);
+            Candidate { target: first + at, upper, lower }
+        }));
     }
 }

@@ -19,7 +19,7 @@ const SHORTEST_BEGINNING: usize = 3;
 /// let words: Vocabulary = ["horse", "house", "mouse", "House", "household"].into_iter().collect();
 /// assert_eq!(closest_spellings(&words, "hose", 2), ["horse", "house"]);
 /// assert_eq!(closest_spellings(&words, "HOUSE", 2), ["house", "House"]);
-/// assert_eq!(closest_spellings(&words, "househ", 9), ["house", "House", "household"]);
+/// assert_eq!(closest_spellings(&words, "househ", 9), ["house", "House", "horse", "mouse", "household"]);
 /// ```
 pub fn closest_spellings<'a>(vocabulary: &'a Vocabulary, word: &str, limit: usize) -> Vec<&'a str> {
     let wanted: Vec<char> = folded(word).collect();

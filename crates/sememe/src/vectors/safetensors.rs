@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use safetensors::Dtype;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::array::{Array, Element, WordList};
 use super::intake::check_word;
@@ -14,6 +14,8 @@ use crate::tensors::{self, Tensor, TensorFile};
 
 const VECTORS: &str = "vectors";
 const WORDS: &str = "words";
+const KIND: &str = "vectors";
+const VERSION: u64 = 1;
 const LOG_DENSITY: &str = "log_density";
 
 pub(crate) fn read(input: &Input, words: Option<&Input>, options: &ReadOptions) -> Result<Read> {
@@ -69,7 +71,14 @@ pub(crate) fn write_with(embeddings: &Embeddings, further: Vec<(String, Tensor)>
         (WORDS.to_owned(), Tensor::bytes(&words)),
     ];
     tensors.extend(further);
-    tensors::write(path, &json!({ "kind": "vectors", "version": 1 }), tensors)
+    let metadata = json!({ "kind": KIND, "version": VERSION, "fingerprint": embeddings.fingerprint() });
+    tensors::write(path, &metadata, tensors)
+}
+
+/// The [fingerprint](Embeddings::fingerprint) of what [`write()`] wrote, without reading it all; older files have none.
+pub(crate) fn fingerprint(path: &Path) -> Result<Option<String>> {
+    let metadata: Value = TensorFile::open(path)?.metadata(KIND, VERSION)?;
+    Ok(metadata.get("fingerprint").and_then(Value::as_str).map(str::to_owned))
 }
 
 /// Opens what [`write()`] wrote without looking at the numbers: the matrix stays in the file.
@@ -81,7 +90,8 @@ pub(crate) fn open_own(path: &Path) -> Result<Embeddings> {
         return Err(file.error("its vectors are not F32"));
     }
     let words = file.bytes(WORDS)?;
-    let mut vocabulary = Vocabulary::with_capacity(rows.min(words.len()), words.len());
+    // Not by what the header declares: a word takes a byte and the end of its line.
+    let mut vocabulary = Vocabulary::with_room_for(rows.min(words.len() / 2 + 1), words.len());
     for (row, word) in words.strip_suffix(b"\n").unwrap_or(words).split(|&b| b == b'\n').enumerate() {
         if !check_word(word).is_ok_and(|word| vocabulary.push(word)) {
             let problem = format!("word {} is damaged or there twice", row + 1);

@@ -21,8 +21,8 @@ impl Vocabulary {
         Self::default()
     }
 
-    /// A vocabulary without words, but with room for so many of so many bytes in all.
-    pub(crate) fn with_capacity(words: usize, bytes: usize) -> Self {
+    /// A vocabulary without words that has room for so many, of so many bytes together.
+    pub(crate) fn with_room_for(words: usize, bytes: usize) -> Self {
         Vocabulary {
             text: String::with_capacity(bytes),
             ends: Vec::with_capacity(words),

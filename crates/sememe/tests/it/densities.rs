@@ -38,6 +38,8 @@ proptest! {
     fn densities_pmi_and_reconstruction_agree_with_the_stacked_covariance(seed in 0_u64..1000, row in 0_usize..80) {
         let (model, views) = fitted(seed);
         let (x, y) = (views[0].vector(row), views[1].vector(row));
+        let of_rows = model.log_densities(0, views[0].matrix()).unwrap();
+        prop_assert!((of_rows[row] - model.density(&[0]).unwrap().log(&[x]).unwrap()).abs() < 1e-9);
         let whole = sigma(&model);
         let mu: Vec<f64> = model.views.iter().flat_map(|view| view.mu.clone()).collect();
         let joint = gaussian(&[as_f64(x), as_f64(y)].concat(), &mu, &whole);

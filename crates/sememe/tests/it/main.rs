@@ -1,6 +1,8 @@
 //! The library's integration tests, in one binary.
 
 mod densities;
+mod evidence;
+mod extension;
 mod formats;
 mod golden;
 mod hostile;

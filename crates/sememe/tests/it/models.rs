@@ -156,6 +156,19 @@ fn mbfa_gives_the_same_bits_on_any_number_of_threads() {
 }
 
 #[test]
+fn a_fit_ends_where_nothing_changes_any_more() {
+    let views = many_views(400, &[4, 5, 3], 21);
+    for complete in [true, false] {
+        let moments = moments_of(&views, |row, view| complete || row % 4 != view);
+        let options = Options { latent: LatentSize::Of(2), ..maximum_likelihood(Method::Mbfa) };
+        let trace = fit(&moments, &options).trace.unwrap();
+        assert!(trace.converged && trace.rise.unwrap() < 1e-8 && trace.residual < 1e-4, "{trace:?}");
+        assert_eq!(trace.certificate.is_some(), complete);
+        assert!(trace.certificate.is_none_or(|certificate| certificate < 1e-4) && trace.evaluations < 100, "{trace:?}");
+    }
+}
+
+#[test]
 fn random_starts_lead_to_the_same_likelihood() {
     let views = many_views(400, &[4, 4, 4], 17);
     let moments = moments_of(&views, |_, _| true);

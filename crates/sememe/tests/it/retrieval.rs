@@ -61,8 +61,8 @@ fn check_pmi(model: &Model, (from, x): (usize, &Embeddings), (to, y): (usize, &E
     let generative = Generative { model, from, to, log_density: None };
     let pair = Pair { generative: Some(generative), ..Pair::new(&latent[0], &latent[1]) };
     let found = Retriever::new(pair, Criterion::Pmi).unwrap().nearest(&latent[0], 3).unwrap();
-    for query in 0..8 {
-        for hit in &found[query] {
+    for (query, hits) in found.iter().enumerate().take(8) {
+        for hit in hits {
             let expected = model.pmi((from, x.vector(query)), (to, y.vector(hit.index))).unwrap();
             assert!((f64::from(hit.score) - expected).abs() < 1e-4, "{} instead of {expected}", hit.score);
         }

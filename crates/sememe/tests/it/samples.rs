@@ -20,23 +20,25 @@ pub fn embeddings_of_rows(rows: &[Vec<f64>]) -> Embeddings {
     Embeddings::new(words, Matrix::new(values, rows[0].len()))
 }
 
+/// Tuples of which the views' rows belong together one by one.
+pub fn complete_tuples(views: usize, rows: usize) -> Tuples {
+    let mut tuples = Tuples::new(views);
+    (0..rows).for_each(|row| assert!(tuples.add(&vec![Some(row); views])));
+    tuples
+}
+
 /// Moments of two views whose rows belong together one by one.
 pub fn paired_moments(x: &Embeddings, y: &Embeddings) -> Moments {
-    let mut tuples = Tuples::new(2);
-    for i in 0..x.len() {
-        tuples.add(&[Some(i), Some(i)]);
-    }
-    Moments::of(&[("x", x), ("y", y)], &tuples)
+    Moments::of(&[("x", x), ("y", y)], &complete_tuples(2, x.len()))
 }
 
 /// Moments of views `0`, `1`, … whose rows belong together one by one.
 pub fn moments_of_complete(views: &[Embeddings]) -> Moments {
-    let mut tuples = Tuples::new(views.len());
-    for i in 0..views[0].len() {
-        tuples.add(&vec![Some(i); views.len()]);
-    }
     let names: Vec<String> = (0..views.len()).map(|view| view.to_string()).collect();
-    Moments::of(&names.iter().map(String::as_str).zip(views).collect::<Vec<_>>(), &tuples)
+    Moments::of(
+        &names.iter().map(String::as_str).zip(views).collect::<Vec<_>>(),
+        &complete_tuples(views.len(), views[0].len()),
+    )
 }
 
 /// `Sigma = W Wᵀ + Psi`, stacked.

@@ -2,22 +2,19 @@
 
 use sememe::align::{Aligned, Options, align};
 use sememe::evidence;
-use sememe::lexicon::Tuples;
 use sememe::model::Alignment;
 use sememe::normalize::Step;
 use sememe::preparation::Casing;
+use sememe::retrieve::{Criterion, Hit, Views};
 use sememe::space::Space;
 use sememe::vectors::{Embeddings, Matrix};
 
-use crate::samples::two_views;
+use crate::samples::{complete_tuples, two_views};
 
 fn aligned(options: &Options) -> (Aligned, Embeddings) {
     let (x, y) = two_views(120, 3, 4, 5);
-    let mut tuples = Tuples::new(2);
-    for i in 0..100 {
-        tuples.add(&[Some(i), Some(i)]);
-    }
-    (align(vec![("x/1".into(), x.clone()), ("Ключ".into(), y)], &tuples, options).unwrap(), x)
+    let views = vec![("x/1".into(), x.clone()), ("Ключ".into(), y)];
+    (align(views, &complete_tuples(2, 100), options).unwrap(), x)
 }
 
 fn options() -> Options {
@@ -182,4 +179,107 @@ fn a_view_of_another_space_is_noticed() {
     sememe::vectors::write(&fewer, &file, sememe::vectors::Format::Safetensors).unwrap();
     let error = Space::open(&path).unwrap().view("x/1").unwrap_err().to_string();
     assert!(error.contains("has 119 words") && error.contains("another space"), "{error}");
+}
+
+#[test]
+fn float64_input_gives_the_same_bits_as_the_same_numbers_in_float32() {
+    let folder = tempfile::tempdir().unwrap();
+    let (x, y) = two_views(120, 3, 4, 6);
+    let npy = |name: &str, kind: &str, data: Vec<u8>| {
+        let header = format!("{{'descr': '{kind}', 'fortran_order': False, 'shape': (120, 3), }}");
+        let header = format!("{header:<117}\n");
+        let bytes = [b"\x93NUMPY\x01\x00", &(header.len() as u16).to_le_bytes()[..], header.as_bytes(), &data].concat();
+        let path = folder.path().join(name);
+        std::fs::write(path.with_extension("txt"), (0..120).map(|i| format!("{i}\n")).collect::<String>()).unwrap();
+        std::fs::write(&path, bytes).unwrap();
+        let read = sememe::vectors::read(
+            &path,
+            &sememe::vectors::ReadOptions { words: Some(path.with_extension("txt")), ..Default::default() },
+        );
+        read.unwrap().embeddings
+    };
+    // Digits that float32 does not have: they are rounded to it when they are read.
+    let wide = |value: &f32| f64::from(*value) * (1.0 + 1e-9);
+    let values = x.matrix().as_slice();
+    let narrow = npy("narrow.npy", "<f4", values.iter().flat_map(|v| (wide(v) as f32).to_le_bytes()).collect());
+    let wide = npy("wide.npy", "<f8", values.iter().flat_map(|v| wide(v).to_le_bytes()).collect());
+    let fit = |x: Embeddings| {
+        let views = vec![("x".into(), x), ("y".into(), y.clone())];
+        align(views, &complete_tuples(2, 120), &options()).unwrap().alignment
+    };
+    let (narrow, wide) = (fit(narrow), fit(wide));
+    assert_eq!(narrow.model.views[0].projection, wide.model.views[0].projection);
+    assert_eq!(narrow.sources, wide.sources);
+}
+
+/// The first candidates of the first words of `x/1`.
+fn found(space: &Space, criterion: Criterion) -> Vec<Vec<Hit>> {
+    let views = Views::open(space, "x/1", "Ключ").unwrap();
+    views.retriever(criterion, &()).unwrap().nearest(&views.source.matrix().select(&[0, 1, 2]), 4).unwrap()
+}
+
+fn terms_in(folder: &std::path::Path) -> Vec<std::path::PathBuf> {
+    let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let mut terms: Vec<_> = files.filter(|path| path.extension().is_some_and(|ending| ending == "terms")).collect();
+    terms.sort();
+    terms
+}
+
+#[test]
+fn terms_of_retrieval_are_kept_in_the_space_as_long_as_they_are_right() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("space");
+    let (aligned, _) = aligned(&Options::default());
+    Space::write(&path, &aligned.alignment, &aligned.latent).unwrap();
+    let space = Space::open(&path).unwrap();
+    found(&space, Criterion::Nn);
+    assert!(terms_in(&path).is_empty());
+    for criterion in [Criterion::CSLS, "csls:k=3".parse().unwrap(), Criterion::ISF, Criterion::Pmi] {
+        let before = terms_in(&path).len();
+        let first = found(&space, criterion);
+        assert_eq!(terms_in(&path).len(), before + 1, "{criterion}");
+        assert_eq!(found(&space, criterion), first, "{criterion}");
+    }
+
+    // Terms that are there are used; damaged ones, and those of other vectors, are computed again.
+    let (csls, pmi) =
+        (path.join("csls.x%2F1+%D0%9A%D0%BB%D1%8E%D1%87.terms"), "pmi.x%2F1+%D0%9A%D0%BB%D1%8E%D1%87.terms");
+    let expected = found(&space, Criterion::CSLS);
+    let bytes = std::fs::read(&csls).unwrap();
+    let read_again = |content: &[u8]| {
+        std::fs::write(&csls, content).unwrap();
+        found(&space, Criterion::CSLS)
+    };
+    let other_terms = [&bytes[..bytes.len() - 8], &(-7.0_f64).to_le_bytes()].concat();
+    read_again(&other_terms);
+    assert_eq!(std::fs::read(&csls).unwrap(), other_terms);
+    assert_eq!(read_again(&bytes[..bytes.len() / 2]), expected);
+    assert_eq!(std::fs::read(&csls).unwrap(), bytes);
+    let file = path.join("x%2F1.safetensors");
+    let latent = &aligned.latent[0].as_ref().unwrap().embeddings;
+    let turned: Vec<f32> = latent.matrix().as_slice().iter().map(|x| -x).collect();
+    let turned = Embeddings::new(latent.vocabulary().clone(), Matrix::new(turned, 3));
+    sememe::vectors::write(&turned, &file, sememe::vectors::Format::Safetensors).unwrap();
+    assert_ne!(found(&space, Criterion::CSLS), expected);
+    assert_ne!(std::fs::read(&csls).unwrap(), bytes);
+
+    // They do not keep a space from being replaced, unless they are something else.
+    assert!(path.join(pmi).is_file());
+    Space::write(&path, &aligned.alignment, &aligned.latent).unwrap();
+    assert!(terms_in(&path).is_empty());
+    std::fs::write(path.join("search.terms"), "house\n").unwrap();
+    let error = Space::check_writable(&path).unwrap_err().to_string();
+    assert!(error.contains("search.terms"), "{error}");
+}
+
+#[test]
+fn log_densities_are_read_where_they_are() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("space");
+    let (aligned, _) = aligned(&Options::default());
+    Space::write(&path, &aligned.alignment, &aligned.latent).unwrap();
+    let space = Space::open(&path).unwrap();
+    let expected = &aligned.latent[0].as_ref().unwrap().log_density;
+    assert!(expected.is_some() && space.log_density("x/1").unwrap() == *expected);
+    assert!(space.log_density("z").is_err());
 }

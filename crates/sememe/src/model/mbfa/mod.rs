@@ -1,9 +1,11 @@
-//! Multiple-battery factor analysis: any number of views of any dimensions, fitted by accelerated EM to tuples that need
-//! not be complete.
+//! Multiple-battery factor analysis: any number of views of any dimensions, fitted to tuples that need not be complete.
 
 mod em;
 mod gauge;
+mod objective;
+mod posterior;
 mod problem;
+mod quasi_newton;
 mod solver;
 mod start;
 
@@ -33,7 +35,8 @@ pub struct Options {
     pub solver: Solver,
     /// At most so many likelihoods are computed.
     pub evaluations: usize,
-    /// Stop when the likelihood rises by less than this fraction, three times in a row.
+    /// Stop when the likelihood rises by less than this fraction, three times in a row, and the point is stationary
+    /// ([`Trace::certificate`], or with holes [`Trace::residual`], is under 1e-4).
     pub tolerance: f64,
     /// Told of every accepted step.
     pub observer: Arc<dyn Observer>,
@@ -72,7 +75,7 @@ pub enum Start {
 /// How to go on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Solver {
-    /// EM accelerated by Anderson's method.
+    /// A few EM steps, then a quasi-Newton method.
     Accelerated,
     /// Plain EM.
     Em,
@@ -80,6 +83,9 @@ pub enum Solver {
 
 /// Fits the model to all tuples, whatever views they have.
 pub fn fit(moments: &Moments, options: &super::Options) -> Result<(Model, Vec<FitWarning>)> {
+    if moments.views().len() < 2 {
+        return Err(Error::argument("number of views", moments.views().len(), "at least two are needed"));
+    }
     check_connected(moments)?;
     let latent = options.latent.at_most(moments.views())?;
     let mut warnings = Vec::new();
@@ -99,10 +105,16 @@ pub fn fit(moments: &Moments, options: &super::Options) -> Result<(Model, Vec<Fi
         (parameters, trace) = shorten(&problem, parameters, trace, &options.mbfa)?;
     }
     warnings.extend(heywood_cases(&problem, &parameters)?);
+    if problem.dims.len() == 3 && problem.dims.contains(&parameters.w[0].ncols()) {
+        warnings.push(FitWarning::FullLatent { latent: parameters.w[0].ncols() });
+    }
     if !trace.converged {
         warnings.push(FitWarning::NotConverged { evaluations: trace.evaluations });
     }
-    Ok((model(&problem, &parameters, trace)?, warnings))
+    let mut model = model(&problem, &parameters, trace)?;
+    // Of the tuples as they are: the trace is of covariances as they were shrunk.
+    model.log_likelihood = Some(model.log_likelihood_of(moments)?);
+    Ok((model, warnings))
 }
 
 /// Shortens the hidden vector as long as the Bayesian information criterion falls: each fit starts from the best
@@ -136,12 +148,11 @@ fn shorten(problem: &Problem, longest: Parameters, trace: Trace, options: &Optio
 }
 
 fn model(problem: &Problem, parameters: &Parameters, trace: Trace) -> Result<Model> {
-    let last = trace.negative_log_likelihoods.last().copied().unwrap_or(f64::NAN);
     Ok(Model {
         method: Method::Mbfa,
         views: (0..problem.dims.len()).map(|view| problem.unwhiten(parameters, view)).collect::<Result<_>>()?,
         tuples: problem.tuples,
-        log_likelihood: Some(-last * problem.tuples),
+        log_likelihood: None,
         rho: Vec::new(),
         shrinkage: problem.shrinkage.clone(),
         trace: Some(trace),

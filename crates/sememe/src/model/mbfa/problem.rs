@@ -2,18 +2,21 @@
 
 use super::em::Parameters;
 use crate::error::{Error, Result};
-use crate::linalg::{Mat, symmetric};
+use crate::linalg::{Cholesky, Mat, add_outer, block, scale_columns, symmetric, times_vector, transpose_times};
 use crate::model::ibfa::few_tuples;
 use crate::model::shrinkage::Shrunk;
 use crate::model::{Emission, FitWarning, Model, Shrinkage, View};
 use crate::moments::{Moments, spans};
 
 /// The tuples that have the same views.
+#[derive(Clone)]
 pub(super) struct Pattern {
     pub(super) views: Vec<usize>,
     /// Where each of the views begins, and its dimension.
     pub(super) spans: Vec<(usize, usize)>,
     pub(super) n: f64,
+    /// Their share of all tuples.
+    pub(super) weight: f64,
     pub(super) mean: Vec<f64>,
     pub(super) covariance: Mat,
 }
@@ -25,12 +28,53 @@ impl Pattern {
     }
 }
 
+/// What all patterns say of one view, each weighted by its share of the tuples.
+#[derive(Clone)]
+pub(super) struct Pooled {
+    pub(super) weight: f64,
+    sum: Vec<f64>,
+    second: Mat,
+}
+
+impl Pooled {
+    fn new(patterns: &[Pattern], view: usize, dim: usize) -> Self {
+        let mut pooled = Pooled { weight: 0.0, sum: vec![0.0; dim], second: Mat::zeros(dim, dim) };
+        for pattern in patterns.iter().filter(|pattern| pattern.views.contains(&view)) {
+            let span @ (start, len) = pattern.span_of(view);
+            let mean = &pattern.mean[start..start + len];
+            pooled.weight += pattern.weight;
+            pooled.sum.iter_mut().zip(mean).for_each(|(sum, mean)| *sum += pattern.weight * mean);
+            pooled.second += scale_columns(&block(&pattern.covariance, span, span), &vec![pattern.weight; dim]);
+            add_outer(&mut pooled.second, pattern.weight, mean, mean);
+        }
+        pooled
+    }
+
+    /// `Σ (x - mu)`.
+    pub(super) fn sum_about(&self, mu: &[f64]) -> Vec<f64> {
+        self.sum.iter().zip(mu).map(|(sum, mu)| sum - self.weight * mu).collect()
+    }
+
+    /// `Σ (x - mu)(x - mu)ᵀ`.
+    pub(super) fn second_about(&self, mu: &[f64]) -> Mat {
+        let mut second = self.second.clone();
+        let half: Vec<f64> = self.sum.iter().zip(mu).map(|(sum, mu)| 0.5 * self.weight * mu - sum).collect();
+        add_outer(&mut second, 1.0, mu, &half);
+        add_outer(&mut second, 1.0, &half, mu);
+        second
+    }
+}
+
 /// Whitened moments, and how to go back.
+#[derive(Clone)]
 pub(super) struct Problem {
     pub(super) names: Vec<String>,
     pub(super) dims: Vec<usize>,
     pub(super) patterns: Vec<Pattern>,
+    pub(super) pooled: Vec<Pooled>,
     pub(super) tuples: f64,
+    /// What must be added to a negative log-likelihood per tuple in these coordinates: `Σ n log |L_i| / Σ n`.
+    pub(super) log_determinant: f64,
     pub(super) shrinkage: Vec<f64>,
     means: Vec<Vec<f64>>,
     whiteners: Vec<Shrunk>,
@@ -56,7 +100,9 @@ impl Problem {
             names: shapes.iter().map(|shape| shape.name.clone()).collect(),
             dims: shapes.iter().map(|shape| shape.dim).collect(),
             patterns: Vec::new(),
+            pooled: Vec::new(),
             tuples: moments.count(),
+            log_determinant: 0.0,
             shrinkage: whiteners.iter().map(|shrunk| shrunk.by).collect(),
             means,
             whiteners,
@@ -65,16 +111,41 @@ impl Problem {
             let spans = spans(shapes, views);
             let mut covariance = of_pattern.covariance();
             problem.shrink(&mut covariance, views, &spans);
-            let covariance =
-                symmetric(&problem.whiten_rows(&problem.whiten_rows(&covariance, views, &spans), views, &spans));
+            let whiten = |view: usize, rows: &Mat| problem.whiteners[view].factor.solve_lower(rows);
+            let covariance = map_both_sides(&covariance, views, &spans, whiten);
             let offset = |(&view, &(start, len)): (&usize, &(usize, usize))| {
                 let offset = Mat::from_fn(len, 1, |i, _| of_pattern.mean[start + i] - problem.means[view][i]);
                 problem.whiteners[view].factor.solve_lower(&offset).col(0).iter().copied().collect::<Vec<f64>>()
             };
             let mean = views.iter().zip(&spans).flat_map(offset).collect();
-            problem.patterns.push(Pattern { views: views.clone(), spans, n: of_pattern.n, mean, covariance });
+            let (n, weight) = (of_pattern.n, of_pattern.n / problem.tuples);
+            problem.log_determinant +=
+                views.iter().map(|&view| 0.5 * weight * problem.whiteners[view].factor.log_det()).sum::<f64>();
+            problem.patterns.push(Pattern { views: views.clone(), spans, n, weight, mean, covariance });
         }
+        problem.pool();
         Ok(problem)
+    }
+
+    fn pool(&mut self) {
+        self.pooled = (0..self.dims.len()).map(|view| Pooled::new(&self.patterns, view, self.dims[view])).collect();
+    }
+
+    /// The same moments in the coordinates `Rᵀ x`, of which `R` is a factor for each view. There is no way back from
+    /// these to a view's own coordinates but through the present ones.
+    pub(super) fn rescaled(&self, factors: &[Cholesky]) -> Self {
+        let mut rescaled = self.clone();
+        for pattern in &mut rescaled.patterns {
+            let scale = |view: usize, rows: &Mat| transpose_times(factors[view].l(), rows);
+            pattern.covariance = map_both_sides(&pattern.covariance, &pattern.views, &pattern.spans, scale);
+            for (&view, &(start, len)) in pattern.views.iter().zip(&pattern.spans) {
+                let scaled = times_vector(&factors[view].l().transpose(), &pattern.mean[start..start + len]);
+                pattern.mean[start..start + len].copy_from_slice(&scaled);
+                rescaled.log_determinant -= 0.5 * pattern.weight * factors[view].log_det();
+            }
+        }
+        rescaled.pool();
+        rescaled
     }
 
     /// Shrinks a stacked covariance as its views are shrunk.
@@ -94,32 +165,9 @@ impl Problem {
         }
     }
 
-    /// `(L⁻¹ A)ᵀ` with the block-diagonal factor of the views: applied twice it whitens both sides.
-    fn whiten_rows(&self, a: &Mat, views: &[usize], spans: &[(usize, usize)]) -> Mat {
-        let mut whitened = Mat::zeros(a.ncols(), a.nrows());
-        for (&view, &(start, len)) in views.iter().zip(spans) {
-            let rows = self.whiteners[view].factor.solve_lower(&a.submatrix(start, 0, len, a.ncols()).to_owned());
-            whitened.submatrix_mut(0, start, a.ncols(), len).copy_from(rows.transpose());
-        }
-        whitened
-    }
-
-    pub(super) fn patterns_with(&self, view: usize) -> Vec<usize> {
-        (0..self.patterns.len()).filter(|&pattern| self.patterns[pattern].views.contains(&view)).collect()
-    }
-
     /// All tuples have all views.
     pub(super) fn is_complete(&self) -> bool {
         matches!(&self.patterns[..], [only] if only.views.len() == self.dims.len())
-    }
-
-    /// What must be added to a negative log-likelihood in whitened coordinates: `Σ n log |L_i|`.
-    pub(super) fn log_determinant(&self) -> f64 {
-        let of_pattern = |pattern: &Pattern| {
-            let half: f64 = pattern.views.iter().map(|&view| 0.5 * self.whiteners[view].factor.log_det()).sum();
-            pattern.n * half
-        };
-        self.patterns.iter().map(of_pattern).sum()
     }
 
     /// The parameters of a fitted model in whitened coordinates.
@@ -149,4 +197,17 @@ impl Problem {
         let Parameters { w, psi, mu } = parameters;
         self.whiteners[view].unwhiten(&self.names[view], &self.means[view], (&w[view], &psi[view], &mu[view]))
     }
+}
+
+/// `F A Fᵀ` of a symmetric `A` for the block-diagonal `F` whose product with the rows of a view is given.
+fn map_both_sides(a: &Mat, views: &[usize], spans: &[(usize, usize)], f: impl Fn(usize, &Mat) -> Mat) -> Mat {
+    let map_rows = |a: &Mat| {
+        let mut mapped = Mat::zeros(a.ncols(), a.nrows());
+        for (&view, &(start, len)) in views.iter().zip(spans) {
+            let rows = f(view, &a.submatrix(start, 0, len, a.ncols()).to_owned());
+            mapped.submatrix_mut(0, start, a.ncols(), len).copy_from(rows.transpose());
+        }
+        mapped
+    };
+    symmetric(&map_rows(&map_rows(a)))
 }

@@ -1,40 +1,46 @@
-//! From a start to a maximum: EM steps, accelerated by Anderson's method (Walker & Ni 2011; Henderson & Varadhan 2019).
+//! From a start to a maximum: a few EM steps, then limited-memory BFGS; or EM alone.
 //!
-//! EM is a map `g` whose fixed points are sought. Anderson's method takes the combination of the last few points whose
-//! residuals `g(x) - x` cancel best, and goes to the same combination of their images. The result is kept only if it is a
-//! model and its likelihood is not lower; otherwise the plain EM step is taken, which never lowers it.
+//! Every step that is accepted raises the likelihood: EM by its nature, BFGS because shorter steps are tried until one
+//! does. The fit ends when the likelihood hardly rises any more and the point is stationary in the model's own terms.
 
 use std::ops::ControlFlow;
 
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::em::{Parameters, step};
+use super::objective::Objective;
 use super::problem::Problem;
+use super::quasi_newton::History;
 use super::{Options, Solver};
 use crate::error::Result;
-use crate::linalg::{Cholesky, Mat, dot};
 
-/// How many former steps are combined.
-const MEMORY: usize = 10;
-/// Keeps the combination bounded when residuals are almost dependent.
-const REGULARIZATION: f64 = 1e-10;
-/// Coordinates that one thread handles at a time.
-const CHUNK: usize = 1 << 14;
-/// Likelihoods are the same within rounding.
-const ROUNDING: f64 = 1e-12;
+/// EM steps before the quasi-Newton method: they are good far from a maximum, and it needs a sensible model to start from.
+const WARM_UP: usize = 5;
+/// So many rises in a row must be small: one may be an accident.
+const QUIET: usize = 3;
+/// Largest entry of what must vanish at a stationary point, in whitened coordinates.
+const STATIONARY: f64 = 1e-4;
+/// A step must bring this fraction of what the slope at its start promises.
+const SUFFICIENT: f64 = 1e-4;
+/// A step is shortened so often before the direction is given up.
+const SHORTER_STEPS: usize = 10;
 
 /// How the fit went.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Trace {
-    /// Negative log-likelihood per tuple, in nats, of every accepted point.
+    /// Negative log-likelihood per tuple, in nats, of every accepted point; of moments as they were shrunk.
     pub negative_log_likelihoods: Vec<f64>,
     /// How many likelihoods were computed in all.
     pub evaluations: usize,
     /// Whether the fit stopped by itself rather than at the limit or by interruption.
     pub converged: bool,
+    /// By which fraction the last step raised the likelihood, if there was one.
+    pub rise: Option<f64>,
     /// `max |Sigma_ii - S_ii|` in whitened coordinates, which vanishes at the maximum; for complete data only.
     pub certificate: Option<f64>,
+    /// How much one more step of EM would change any entry of the noise `Psi_i` in whitened coordinates: vanishes at
+    /// the maximum, also where tuples have holes.
+    pub residual: f64,
 }
 
 impl Trace {
@@ -60,152 +66,147 @@ impl Observer for () {
     }
 }
 
-/// A point, its image under EM, and its negative log-likelihood.
-struct Point {
-    at: Vec<f64>,
-    image: Vec<f64>,
-    value: f64,
-}
-
 pub(super) fn maximize(problem: &Problem, start: Parameters, options: &Options) -> Result<(Parameters, Trace)> {
-    let template = start.clone();
-    let evaluate = |at: Vec<f64>| -> Result<Point> {
-        let (image, value) = step(problem, &unpack(&template, &at))?;
-        Ok(Point { image: pack(&image), at, value })
+    let mut watch = Watch::new(problem, options);
+    let em_steps = match options.solver {
+        Solver::Accelerated => WARM_UP,
+        Solver::Em => usize::MAX,
     };
-    let per_tuple = |value: f64| (value + problem.log_determinant()) / problem.tuples;
+    let mut found = expectation_maximization(problem, start, em_steps, &mut watch)?;
+    if !watch.ended {
+        found = quasi_newton(problem, &found, &mut watch)?;
+    }
+    if !watch.trace.converged {
+        watch.measure(&found)?;
+    }
+    Ok((found, watch.trace))
+}
 
-    let mut now = evaluate(pack(&start))?;
-    let mut trace = Trace {
-        negative_log_likelihoods: vec![per_tuple(now.value)],
-        evaluations: 1,
-        converged: false,
-        certificate: None,
-    };
-    let mut history = History::default();
-    let mut quiet = 0;
-    while trace.evaluations < options.evaluations {
-        let extrapolated = match options.solver {
-            Solver::Accelerated => history.extrapolate(&now),
-            Solver::Em => None,
+/// The trace as it grows, and whether it is at its end.
+struct Watch<'a> {
+    problem: &'a Problem,
+    options: &'a Options,
+    trace: Trace,
+    quiet: usize,
+    ended: bool,
+}
+
+impl<'a> Watch<'a> {
+    fn new(problem: &'a Problem, options: &'a Options) -> Self {
+        let trace = Trace {
+            negative_log_likelihoods: Vec::new(),
+            evaluations: 0,
+            converged: false,
+            rise: None,
+            certificate: None,
+            residual: f64::INFINITY,
         };
-        // What is no model (a noise covariance that is not positive definite) fails its factorisation.
-        let improved = extrapolated.and_then(|at| {
-            trace.evaluations += 1;
-            evaluate(at).ok().filter(|next| next.value <= now.value + ROUNDING * now.value.abs())
-        });
-        let next = match improved {
-            Some(next) => next,
-            None => {
-                history.forget();
-                trace.evaluations += 1;
-                evaluate(now.image.clone())?
-            }
-        };
-        let gain = (now.value - next.value) / now.value.abs().max(1.0);
+        Watch { problem, options, trace, quiet: 0, ended: false }
+    }
+
+    fn may_evaluate(&self) -> bool {
+        self.trace.evaluations < self.options.evaluations
+    }
+
+    /// Takes note of an accepted point; `parameters` are asked for only when it may be the last.
+    fn accept(&mut self, value: f64, parameters: impl FnOnce() -> Parameters) -> Result<()> {
+        if let Some(last) = self.trace.negative_log_likelihoods.last() {
+            let rise = (last - value) / last.abs().max(1.0);
+            self.trace.rise = Some(rise);
+            self.quiet = if rise < self.options.tolerance { self.quiet + 1 } else { 0 };
+        }
+        self.trace.negative_log_likelihoods.push(value);
+        if self.options.observer.accepted(self.trace.evaluations, value).is_break() || !self.may_evaluate() {
+            self.ended = true;
+        } else if self.quiet >= QUIET {
+            self.quiet = 0;
+            self.settle(&parameters())?;
+        }
+        Ok(())
+    }
+
+    /// Ends the fit if the point is stationary.
+    fn settle(&mut self, parameters: &Parameters) -> Result<()> {
+        self.measure(parameters)?;
+        self.trace.converged = self.trace.certificate.unwrap_or(self.trace.residual) < STATIONARY;
+        self.ended = self.trace.converged;
+        Ok(())
+    }
+
+    /// How far the point is from stationary.
+    fn measure(&mut self, at: &Parameters) -> Result<()> {
+        self.trace.certificate = self.problem.is_complete().then(|| at.distance_from_white());
+        self.trace.residual = at.noise_change(&step(self.problem, at)?.0);
+        Ok(())
+    }
+}
+
+/// Takes at most so many steps of EM.
+fn expectation_maximization(
+    problem: &Problem,
+    start: Parameters,
+    steps: usize,
+    watch: &mut Watch<'_>,
+) -> Result<Parameters> {
+    let mut now = start;
+    for _ in 0..steps {
+        let (next, value) = step(problem, &now)?;
+        watch.trace.evaluations += 1;
+        watch.accept(value, || now.clone())?;
+        if watch.ended {
+            break;
+        }
         now = next;
-        trace.negative_log_likelihoods.push(per_tuple(now.value));
-        if options.observer.accepted(trace.evaluations, per_tuple(now.value)).is_break() {
-            break;
-        }
-        // One small step may be an accident, several in a row are not.
-        quiet = if gain < options.tolerance { quiet + 1 } else { 0 };
-        if quiet >= 3 {
-            trace.converged = true;
-            break;
-        }
     }
-    let found = unpack(&template, &now.at);
-    trace.certificate = problem.is_complete().then(|| found.distance_from_white());
-    Ok((found, trace))
+    Ok(now)
 }
 
-/// Differences of the residuals and images of the last points, and the inner products of the former.
-#[derive(Default)]
-struct History {
-    last: Option<(Vec<f64>, Vec<f64>)>,
-    residuals: Vec<Vec<f64>>,
-    images: Vec<Vec<f64>>,
-    /// Row `i` holds the products of residual `i` with itself and those before it.
-    products: Vec<Vec<f64>>,
-}
-
-impl History {
-    /// Takes the point in and returns where to go from it; nothing while there is only one point.
-    fn extrapolate(&mut self, now: &Point) -> Option<Vec<f64>> {
-        let residual = difference(&now.image, &now.at);
-        if let Some((last_residual, last_image)) = self.last.take() {
-            if self.residuals.len() == MEMORY {
-                self.residuals.remove(0);
-                self.images.remove(0);
-                self.products.remove(0);
-                for row in &mut self.products {
-                    row.remove(0);
-                }
+fn quasi_newton(problem: &Problem, start: &Parameters, watch: &mut Watch<'_>) -> Result<Parameters> {
+    let (objective, mut point) = Objective::new(problem, start)?;
+    let (mut value, gradient) = objective.evaluate(&point)?;
+    watch.trace.evaluations += 1;
+    watch.accept(value, || start.clone())?;
+    let mut history = History::new(&gradient);
+    while !watch.ended {
+        let mut direction = history.direction();
+        if direction.slope >= 0.0 {
+            // Rounding has turned it; the gradient itself never leads up.
+            history.forget();
+            direction = history.direction();
+        }
+        let mut length = 1.0;
+        let mut found = None;
+        for _ in 0..SHORTER_STEPS {
+            if !watch.may_evaluate() {
+                break;
             }
-            self.residuals.push(difference(&residual, &last_residual));
-            self.images.push(difference(&now.image, &last_image));
-            self.products.push(products(&self.residuals, self.residuals.last()?));
-        }
-        let weights = self.weights(&residual);
-        self.last = Some((residual, now.image.clone()));
-        let weights = weights?;
-        let mut at = now.image.clone();
-        at.par_chunks_mut(CHUNK).enumerate().for_each(|(chunk, at)| {
-            for (image, weight) in self.images.iter().zip(&weights) {
-                at.iter_mut().zip(&image[chunk * CHUNK..]).for_each(|(at, image)| *at -= weight * image);
+            let at = direction.point_at(&point, length);
+            watch.trace.evaluations += 1;
+            // What is no model, for noise that overflows, counts as infinitely unlikely.
+            let evaluated = objective.evaluate(&at).ok().filter(|(value, _)| value.is_finite());
+            let (next, gradient) = evaluated.unwrap_or((f64::INFINITY, Vec::new()));
+            if next <= value + SUFFICIENT * length * direction.slope {
+                found = Some((at, next, gradient));
+                break;
             }
-        });
-        Some(at)
-    }
-
-    /// The combination of former differences that cancels the residual best.
-    fn weights(&self, residual: &[f64]) -> Option<Vec<f64>> {
-        let m = self.residuals.len();
-        let scale: f64 = (0..m).map(|i| self.products[i][i]).sum();
-        let gram = Mat::from_fn(m, m, |i, j| {
-            self.products[i.max(j)][i.min(j)] + if i == j { REGULARIZATION * scale } else { 0.0 }
-        });
-        let right = products(&self.residuals, residual);
-        let right = Mat::from_fn(m, 1, |i, _| right[i]);
-        let weights = (m > 0).then(|| Cholesky::new(&gram, "the residuals"))?.ok()?.solve(&right);
-        Some((0..m).map(|i| weights[(i, 0)]).collect())
-    }
-
-    fn forget(&mut self) {
-        self.residuals.clear();
-        self.images.clear();
-        self.products.clear();
-    }
-}
-
-fn products(vectors: &[Vec<f64>], other: &[f64]) -> Vec<f64> {
-    vectors.par_iter().map(|vector| dot(vector, other)).collect()
-}
-
-fn difference(a: &[f64], b: &[f64]) -> Vec<f64> {
-    a.iter().zip(b).map(|(a, b)| a - b).collect()
-}
-
-/// All parameters in one vector.
-fn pack(parameters: &Parameters) -> Vec<f64> {
-    let matrices = parameters.w.iter().chain(&parameters.psi);
-    let mut packed: Vec<f64> = matrices.flat_map(|m| m.col_iter()).flat_map(|col| col.iter().copied()).collect();
-    packed.extend(parameters.mu.iter().flatten());
-    packed
-}
-
-fn unpack(template: &Parameters, packed: &[f64]) -> Parameters {
-    let mut rest = packed.iter().copied();
-    let mut matrix = |like: &Mat| {
-        let mut matrix = Mat::zeros(like.nrows(), like.ncols());
-        for j in 0..like.ncols() {
-            matrix.col_mut(j).iter_mut().zip(&mut rest).for_each(|(entry, value)| *entry = value);
+            // The minimum of the parabola through both values and the slope.
+            let excess = next - value - length * direction.slope;
+            length *= (-0.5 * length * direction.slope / excess).clamp(0.1, 0.5);
         }
-        matrix
-    };
-    let w = template.w.iter().map(&mut matrix).collect();
-    let psi = template.psi.iter().map(&mut matrix).collect();
-    let mu = template.mu.iter().map(|mu| rest.by_ref().take(mu.len()).collect()).collect();
-    Parameters { w, psi, mu }
+        match found {
+            Some((at, next, gradient)) => {
+                history.remember(&direction.by, length, &gradient);
+                (point, value) = (at, next);
+                watch.accept(value, || objective.parameters(&point))?;
+            }
+            None if !watch.may_evaluate() => break,
+            None if !history.is_empty() => history.forget(),
+            None => {
+                // Not even the gradient leads down: rounding is all that is left.
+                watch.settle(&objective.parameters(&point))?;
+                break;
+            }
+        }
+    }
+    Ok(objective.parameters(&point))
 }

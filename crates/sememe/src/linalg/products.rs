@@ -1,0 +1,168 @@
+//! Matrix products, cut into pieces of fixed size among all threads: the bits do not depend on how many there are.
+
+use faer::linalg::matmul::matmul;
+use faer::linalg::matmul::triangular::{self, BlockStructure};
+use faer::{Accum, Par};
+use gemm::Parallelism;
+
+use super::{AsMatrix, Mat, MatMut, MatRef, mirror_lower};
+
+/// A product with more columns is cut in halves, of a multiple of `UNIT` columns, until none has more.
+const PANEL: usize = 80;
+const UNIT: usize = 4;
+
+/// `A B` on all threads.
+pub fn times(a: &impl AsMatrix, b: &impl AsMatrix) -> Mat {
+    product(a.as_mat_ref(), b.as_mat_ref())
+}
+
+/// `Aᵀ B` on all threads.
+pub fn transpose_times(a: &impl AsMatrix, b: &impl AsMatrix) -> Mat {
+    product(a.as_mat_ref().transpose(), b.as_mat_ref())
+}
+
+/// `A Bᵀ` on all threads.
+pub fn times_transpose(a: &impl AsMatrix, b: &impl AsMatrix) -> Mat {
+    product(a.as_mat_ref(), b.as_mat_ref().transpose())
+}
+
+fn product(a: MatRef<'_>, b: MatRef<'_>) -> Mat {
+    let mut out = Mat::zeros(a.nrows(), b.ncols());
+    add_product(out.as_mut(), 1.0, a, b);
+    out
+}
+
+/// `out += factor A B` on all threads.
+pub(crate) fn add_product(out: MatMut<'_>, factor: f64, a: MatRef<'_>, b: MatRef<'_>) {
+    let Some(half) = half(b.ncols()) else {
+        return matmul(out, Accum::Add, a, b, factor, Par::Seq);
+    };
+    let (left, right) = out.split_at_col_mut(half);
+    let (b_left, b_right) = b.split_at_col(half);
+    rayon::join(|| add_product(left, factor, a, b_left), || add_product(right, factor, a, b_right));
+}
+
+/// `A B` that is known to be symmetric, at little more than half the cost.
+pub fn symmetric_product(a: &impl AsMatrix, b: &impl AsMatrix) -> Mat {
+    let (a, b) = (a.as_mat_ref(), b.as_mat_ref());
+    let mut out = Mat::zeros(a.nrows(), b.ncols());
+    add_below_diagonal(out.as_mut(), a, b);
+    mirror_lower(&mut out);
+    out
+}
+
+/// Adds `A B` where it is not above the diagonal.
+fn add_below_diagonal(out: MatMut<'_>, a: MatRef<'_>, b: MatRef<'_>) {
+    let Some(half) = half(b.ncols()) else {
+        let (lower, all) = (BlockStructure::TriangularLower, BlockStructure::Rectangular);
+        return triangular::matmul(out, lower, Accum::Add, a, all, b, all, 1.0, Par::Seq);
+    };
+    let (top, _, below, bottom) = out.split_at_mut(half, half);
+    let ((a_top, a_bottom), (b_left, b_right)) = (a.split_at_row(half), b.split_at_col(half));
+    rayon::join(
+        || add_product(below, 1.0, a_bottom, b_left),
+        || rayon::join(|| add_below_diagonal(top, a_top, b_left), || add_below_diagonal(bottom, a_bottom, b_right)),
+    );
+}
+
+/// Does something to all rows, cut as columns of products are.
+pub(super) fn in_row_panels(a: MatMut<'_>, f: &(impl Fn(MatMut<'_>) + Sync)) {
+    let Some(half) = half(a.nrows()) else {
+        return f(a);
+    };
+    let (top, bottom) = a.split_at_row_mut(half);
+    rayon::join(|| in_row_panels(top, f), || in_row_panels(bottom, f));
+}
+
+/// Where to cut so many columns, if at all.
+fn half(columns: usize) -> Option<usize> {
+    (columns > PANEL).then(|| columns.div_ceil(2 * UNIT) * UNIT)
+}
+
+/// `A x`.
+pub fn times_vector(a: &impl AsMatrix, x: &[f64]) -> Vec<f64> {
+    let mut product = vec![0.0; a.as_mat_ref().nrows()];
+    let rows = product.len();
+    let out = MatMut::from_column_major_slice_mut(&mut product, rows, 1);
+    add_product(out, 1.0, a.as_mat_ref(), MatRef::from_column_major_slice(x, x.len(), 1));
+    product
+}
+
+/// `X Xᵀ` for column vectors `X`, at half the cost of a general product.
+pub fn outer_gram(x: &Mat) -> Mat {
+    let d = x.nrows();
+    let mut gram = Mat::zeros(d, d);
+    triangular::matmul(
+        gram.as_mut(),
+        BlockStructure::TriangularLower,
+        Accum::Replace,
+        x.as_ref(),
+        BlockStructure::Rectangular,
+        x.transpose(),
+        BlockStructure::Rectangular,
+        1.0,
+        Par::Seq,
+    );
+    mirror_lower(&mut gram);
+    gram
+}
+
+/// `out = A Bᵀ` in f32 for row-major `A` (m x k), `B` (n x k) and `out` (m x n), on one thread.
+pub fn product_of_rows(a: &[f32], b: &[f32], k: usize, out: &mut [f32]) {
+    let (m, n) = (a.len() / k, b.len() / k);
+    assert!(a.len() == m * k && b.len() == n * k && out.len() == m * n, "shapes {m} x {k} and {n} x {k} must agree");
+    let stride = |len: usize| isize::try_from(len).expect("a slice fits in the address space");
+    // SAFETY: the pointers come from slices whose lengths were checked above against the strides given here,
+    // and `out` is borrowed mutably, so it overlaps neither input.
+    unsafe {
+        gemm::gemm(
+            m,
+            n,
+            k,
+            out.as_mut_ptr(),
+            1,
+            stride(n),
+            false,
+            a.as_ptr(),
+            1,
+            stride(k),
+            b.as_ptr(),
+            stride(k),
+            1,
+            0.0,
+            1.0,
+            false,
+            false,
+            false,
+            Parallelism::None,
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::sample;
+    use super::*;
+
+    #[test]
+    fn gram_equals_the_general_product() {
+        let x = sample(7, 20);
+        assert!((outer_gram(&x) - &x * x.transpose()).norm_max() < 1e-12);
+    }
+
+    #[test]
+    fn product_of_rows_is_all_inner_products() {
+        let a = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0];
+        let b = [1.0, 0.0, 1.0, 0.0, 1.0, 0.0, 2.0, 2.0, 2.0, 1.0, 1.0, 1.0];
+        let mut out = [0.0; 8];
+        product_of_rows(&a, &b, 3, &mut out);
+        assert_eq!(out, [4.0, 2.0, 12.0, 6.0, 10.0, 5.0, 30.0, 15.0]);
+    }
+
+    #[test]
+    fn products_that_are_cut_equal_those_that_are_not() {
+        let (a, b) = (sample(170, 90), sample(90, 170));
+        assert!((times(&a, &b) - &a * &b).norm_max() < 1e-11);
+        assert!((symmetric_product(&a, &a.transpose()) - &a * a.transpose()).norm_max() < 1e-11);
+    }
+}

@@ -1,0 +1,113 @@
+//! What the data say of the hidden vectors at given parameters, and how likely the data are.
+//!
+//! For a pattern `O` with `C` the second moment of its tuples about `mu`, `Q = Psi⁻¹ W` and `I + Σ_{i∈O} W_iᵀ Q_i = L Lᵀ`:
+//!
+//! `F = Q L⁻ᵀ`,  `Y = C F`,  `G = Fᵀ Y`,  `Sigma⁻¹ = Psi⁻¹ - F Fᵀ`,
+//! `E[x zᵀ] = Y L⁻¹`,  `E[z zᵀ] = L⁻ᵀ (I + G) L⁻¹`,  `E[z] = L⁻ᵀ Fᵀ (mean - mu)`.
+//!
+//! `F` stays moderate where noise vanishes and `Q` explodes. The work depends on dimensions and patterns, not on the
+//! number of tuples, and no matrix larger than one pattern is formed, let alone inverted.
+
+use rayon::prelude::*;
+
+use super::problem::{Pattern, Problem};
+use crate::error::Result;
+use crate::linalg::{Cholesky, Mat, MatRef, add_outer, inner, symmetric_product, times, times_vector, trace};
+
+/// A view's parameters.
+#[derive(Clone, Copy)]
+pub(super) struct OfView<'a> {
+    pub(super) w: MatRef<'a>,
+    pub(super) psi: &'a Mat,
+    pub(super) mu: &'a [f64],
+}
+
+/// A view's noise, factored, and what it makes of the loadings.
+pub(super) struct Noise {
+    log_det: f64,
+    pub(super) inverse: Mat,
+    /// `Psi⁻¹ W`
+    pub(super) q: Mat,
+    /// `Wᵀ Psi⁻¹ W`
+    pub(super) information: Mat,
+}
+
+/// What the tuples of one pattern say, each of them on average.
+pub(super) struct OfPattern {
+    /// Factor of the precision of `z`.
+    pub(super) precision: Cholesky,
+    pub(super) f: Mat,
+    pub(super) y: Mat,
+    pub(super) g: Mat,
+    /// `mean - mu`
+    pub(super) offset: Vec<f64>,
+    /// `Fᵀ (mean - mu)`
+    pub(super) f_offset: Vec<f64>,
+}
+
+/// What is known at given parameters.
+pub(super) struct Posterior {
+    /// Per tuple, in nats.
+    pub(super) negative_log_likelihood: f64,
+    pub(super) noise: Vec<Noise>,
+    pub(super) patterns: Vec<OfPattern>,
+    /// `Σ (x - mu)(x - mu)ᵀ` of each view over the number of all tuples.
+    pub(super) seconds: Vec<Mat>,
+}
+
+impl Noise {
+    pub(super) fn new(problem: &Problem, view: usize, now: OfView<'_>) -> Result<Self> {
+        let factor = Cholesky::unchecked(now.psi, &format!("the noise of view {:?}", problem.names[view]))?;
+        let inverse = factor.inverse();
+        let q = times(&inverse, &now.w);
+        let information = symmetric_product(&now.w.transpose(), &q);
+        Ok(Noise { log_det: factor.log_det(), inverse, q, information })
+    }
+}
+
+/// The precision of `z` for a tuple of the pattern.
+pub(super) fn precision(pattern: &Pattern, noise: &[Noise]) -> Result<Cholesky> {
+    let latent = noise[0].q.ncols();
+    let mut precision = Mat::identity(latent, latent);
+    pattern.views.iter().for_each(|&view| precision += &noise[view].information);
+    Cholesky::unchecked(&precision, "the posterior precision")
+}
+
+impl Posterior {
+    pub(super) fn new(problem: &Problem, now: &[OfView<'_>]) -> Result<Self> {
+        let noise: Vec<Noise> =
+            now.par_iter().enumerate().map(|(view, &now)| Noise::new(problem, view, now)).collect::<Result<_>>()?;
+        let patterns: Vec<OfPattern> =
+            problem.patterns.par_iter().map(|pattern| OfPattern::new(pattern, now, &noise)).collect::<Result<_>>()?;
+        let seconds: Vec<Mat> =
+            problem.pooled.par_iter().zip(now).map(|(pooled, now)| pooled.second_about(now.mu)).collect();
+        let of_patterns = problem.patterns.iter().zip(&patterns);
+        let of_patterns = of_patterns.map(|(pattern, of)| pattern.weight * (of.precision.log_det() - trace(&of.g)));
+        let of_views = problem.pooled.iter().zip(&noise).zip(&seconds).map(|((pooled, noise), second)| {
+            let constant = second.nrows() as f64 * (2.0 * std::f64::consts::PI).ln();
+            pooled.weight * (constant + noise.log_det) + inner(&noise.inverse, second)
+        });
+        let negative_log_likelihood =
+            0.5 * (of_patterns.sum::<f64>() + of_views.sum::<f64>()) + problem.log_determinant;
+        Ok(Posterior { negative_log_likelihood, noise, patterns, seconds })
+    }
+}
+
+impl OfPattern {
+    fn new(pattern: &Pattern, now: &[OfView<'_>], noise: &[Noise]) -> Result<Self> {
+        let dim = pattern.covariance.nrows();
+        let mut q = Mat::zeros(dim, noise[0].q.ncols());
+        let mut offset = Vec::with_capacity(dim);
+        for (&view, &(start, len)) in pattern.views.iter().zip(&pattern.spans) {
+            q.subrows_mut(start, len).copy_from(&noise[view].q);
+            offset.extend(pattern.mean[start..start + len].iter().zip(now[view].mu).map(|(mean, mu)| mean - mu));
+        }
+        let precision = precision(pattern, noise)?;
+        let f = precision.after_solve_upper(q);
+        let f_offset = times_vector(&f.transpose(), &offset);
+        let mut y = times(&pattern.covariance, &f);
+        add_outer(&mut y, 1.0, &offset, &f_offset);
+        let g = symmetric_product(&f.transpose(), &y);
+        Ok(OfPattern { precision, f, y, g, offset, f_offset })
+    }
+}

@@ -1,0 +1,68 @@
+//! Terms of targets, kept in the space that they belong to: they cost a look at all pairs of words.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use super::Criterion;
+use crate::error::Result;
+use crate::space::{Space, TERMS_KIND};
+use crate::tensors::{self, Tensor, TensorFile};
+
+const VERSION: u64 = 1;
+const TERMS: &str = "terms";
+
+/// Where the terms of a criterion for two views are kept, and of which content.
+pub(super) struct Cache {
+    path: PathBuf,
+    content: String,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Metadata {
+    kind: String,
+    version: u64,
+    criterion: String,
+    /// A hash of everything that the terms were computed from.
+    content: String,
+}
+
+impl Cache {
+    /// Nothing for criteria whose terms are cheap, and for spaces whose files do not say what is in them.
+    pub(super) fn of(space: &Space, from: &str, to: &str, criterion: Criterion) -> Result<Option<Self>> {
+        let criterion = match criterion {
+            Criterion::Csls { .. } | Criterion::Isf { .. } => criterion,
+            // They differ by the density of the target, which is added later.
+            Criterion::Pmi | Criterion::Logp => Criterion::Pmi,
+            Criterion::Nn | Criterion::Corrected { .. } | Criterion::Dot | Criterion::L2 => return Ok(None),
+        };
+        let (Some(source), Some(target)) = (space.fingerprint(from)?, space.fingerprint(to)?) else { return Ok(None) };
+        let mut hasher = blake3::Hasher::new();
+        for part in [criterion.to_string(), source, target] {
+            hasher.update(part.as_bytes()).update(b"\n");
+        }
+        if criterion.is_generative() {
+            hasher.update(&space.model_bytes()?);
+        }
+        let content = hasher.finalize().to_hex().to_string();
+        Ok(Some(Cache { path: space.terms_file(&criterion.to_string(), from, to), content }))
+    }
+
+    /// The terms of `len` targets, if they are there and of the present content. What cannot be read is computed again.
+    pub(super) fn read(&self, len: usize) -> Option<Vec<f64>> {
+        let file = TensorFile::open(&self.path).ok()?;
+        let metadata: Metadata = file.metadata(TERMS_KIND, VERSION).ok()?;
+        if metadata.content == self.content { file.f64s(TERMS, len).ok() } else { None }
+    }
+
+    /// Keeps terms for the next time. A space that cannot be written to does without.
+    pub(super) fn write(&self, criterion: Criterion, terms: &[f64]) {
+        let metadata = Metadata {
+            kind: TERMS_KIND.to_owned(),
+            version: VERSION,
+            criterion: criterion.to_string(),
+            content: self.content.clone(),
+        };
+        let _ = tensors::write(&self.path, &metadata, vec![(TERMS.to_owned(), Tensor::f64s(terms))]);
+    }
+}
