@@ -135,6 +135,7 @@ fn space(arguments: &Inspect, global: &Global) -> anyhow::Result<()> {
         "trace": model.trace,
         "views": views,
         "lexicon": alignment.sources.lexicon,
+        "temperatures": alignment.temperatures,
     });
     output::result(global, json, || {
         let table = output::table(&["view", "words", "dimension", "shrinkage", "first words"], rows, false);

@@ -239,6 +239,7 @@ fn every_command_has_help_with_an_example() {
         &["demo"][..],
         &["align"],
         &["translate"],
+        &["lexicon", "induce"],
         &["project"],
         &["evaluate", "translation"],
         &["convert"],

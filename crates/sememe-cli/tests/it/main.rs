@@ -4,6 +4,7 @@ mod errors;
 mod evidence;
 mod pipeline;
 mod retrieval;
+mod translation;
 
 use std::path::{Path, PathBuf};
 use std::process::Output;

@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use crate::linalg::product_of_rows;
 use crate::retrieve::Hit;
-use crate::vectors::{Matrix, ROWS_AT_A_TIME};
+use crate::vectors::Matrix;
 
 /// Queries and targets whose scores are computed, and forgotten, together. Fixed, so that the bits do not depend on the
 /// threads.
@@ -30,8 +30,6 @@ const TARGETS: usize = 1024;
 /// ```
 pub struct Confidence<'a> {
     targets: &'a Matrix,
-    /// What makes each target a unit vector; 0 for zero vectors.
-    factors: Vec<f32>,
     temperature: f64,
 }
 
@@ -39,10 +37,7 @@ impl<'a> Confidence<'a> {
     /// Over all of these targets. Panics when the temperature is no positive number.
     pub fn new(targets: &'a Matrix, temperature: f64) -> Self {
         assert!(temperature > 0.0 && temperature.is_finite(), "a temperature is a positive number");
-        let dim = targets.cols();
-        let blocks = targets.as_slice().par_chunks(ROWS_AT_A_TIME * dim);
-        let factors = blocks.flat_map_iter(|rows| rows.chunks_exact(dim).map(|row| to_unit(row) as f32)).collect();
-        Confidence { targets, factors, temperature }
+        Confidence { targets, temperature }
     }
 
     /// The probability of each hit of each query, whatever the criterion that it was found by.
@@ -65,8 +60,8 @@ impl<'a> Confidence<'a> {
 
     /// `cos(x, t) / T`.
     fn score(&self, query: &[f32], target: usize) -> f64 {
-        let product = dot(query, self.targets.row(target));
-        product * to_unit(query) * f64::from(self.factors[target]) / self.temperature
+        let target = self.targets.row(target);
+        dot(query, target) * to_unit(query) * to_unit(target) / self.temperature
     }
 
     /// `log Σ_t exp(cos(x, t) / T)` of every query.
@@ -95,9 +90,10 @@ impl<'a> Confidence<'a> {
         let width = tile.len();
         let mut scores = vec![0.0_f32; scaled.len() / dim * width];
         product_of_rows(scaled, targets, dim, &mut scores);
-        let factors = &self.factors[tile];
+        // Again for every block of queries, which is little beside the product and spares a pass over all targets.
+        let factors: Vec<f32> = targets.chunks_exact(dim).map(|row| to_unit(row) as f32).collect();
         let of_query = |scores: &mut [f32]| {
-            scores.iter_mut().zip(factors).for_each(|(score, factor)| *score *= factor);
+            scores.iter_mut().zip(&factors).for_each(|(score, factor)| *score *= factor);
             Sum::of(scores)
         };
         scores.chunks_exact_mut(width).map(of_query).collect()

@@ -1,6 +1,10 @@
 //! A dictionary from a space: the best translation of every word.
 
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 use std::path::Path;
+
+use rayon::prelude::*;
 
 use super::Confidence;
 use crate::error::Result;
@@ -46,61 +50,63 @@ pub struct Induced {
 /// Translates every word, in the order of the source.
 pub fn induce(induction: &Induction, progress: &dyn Progress) -> Result<Vec<Induced>> {
     let words = induction.words.min(induction.source.rows());
-    let mut induced = Vec::new();
-    // The way back for every target, looked for when it is met first.
-    let mut best_back: Vec<Option<usize>> =
-        induction.back.map_or_else(Vec::new, |(targets, _)| vec![None; targets.rows()]);
+    let mut best = Vec::new();
     // Corrected retrieval ranks queries: it must see all of them.
     let at_a_time = match induction.forth.criterion() {
         Criterion::Corrected { .. } => words.max(1),
         _ => WORDS,
     };
     for first in (0..words).step_by(at_a_time) {
-        let block: Vec<usize> = (first..words.min(first + at_a_time)).collect();
-        let count = if induction.min_confidence > 0.0 { CANDIDATES } else { 1 };
-        let hits = induction.forth.nearest(&induction.source.select(&block), count)?;
-        let mut found: Vec<(usize, Vec<Hit>)> =
-            block.into_iter().zip(hits).filter(|(_, hits)| !hits.is_empty()).collect();
-        if let Some((targets, back)) = induction.back {
-            let mut unknown: Vec<usize> =
-                found.iter().map(|(_, hits)| hits[0].index).filter(|&target| best_back[target].is_none()).collect();
-            unknown.sort_unstable();
-            unknown.dedup();
-            for (target, hits) in unknown.iter().zip(back.nearest(&targets.select(&unknown), 1)?) {
-                best_back[*target] = hits.first().map(|hit| hit.index);
-            }
-            found.retain(|(word, hits)| best_back[hits[0].index] == Some(*word));
-        }
-        induced.extend(with_confidence(induction, found));
-        progress.advance((first + at_a_time).min(words) as u64, words as u64);
+        let last = words.min(first + at_a_time);
+        best.extend(best_of(induction, first..last)?);
+        // To find them is one half of the work, to say how sure they are the other.
+        progress.advance(last as u64, 2 * words as u64);
     }
+    if let Some((targets, back)) = induction.back {
+        best = mutual(best, targets, back)?;
+    }
+    let mut induced = Vec::with_capacity(best.len());
+    for block in best.chunks(WORDS) {
+        induced.extend(with_confidence(induction, block));
+        progress.advance((words + words * induced.len() / best.len()) as u64, 2 * words as u64);
+    }
+    induced.retain(|pair| pair.confidence.is_none_or(|confidence| confidence >= induction.min_confidence));
     Ok(induced)
 }
 
-/// The first hits, those that are sure enough, with how sure they are.
-fn with_confidence(induction: &Induction, mut found: Vec<(usize, Vec<Hit>)>) -> Vec<Induced> {
-    let Some(confidence) = induction.confidence else {
-        let induced = |(from, hits): (usize, Vec<Hit>)| Induced {
-            from,
-            to: hits[0].index,
-            score: hits[0].score,
-            confidence: None,
-        };
-        return found.into_iter().map(induced).collect();
+/// The best translations of some words, without those that cannot be sure enough.
+fn best_of(induction: &Induction, words: Range<usize>) -> Result<Vec<Induced>> {
+    let candidates = if induction.min_confidence > 0.0 { CANDIDATES } else { 1 };
+    let rows: Vec<usize> = words.collect();
+    let hits = induction.forth.nearest(&induction.source.select(&rows), candidates)?;
+    let may_be_sure = |word: usize, hits: &[Hit]| {
+        let confidence = induction.confidence.filter(|_| induction.min_confidence > 0.0);
+        confidence.is_none_or(|of| of.at_most(induction.source.row(word), hits) >= induction.min_confidence)
     };
-    found.retain(|(word, hits)| confidence.at_most(induction.source.row(*word), hits) >= induction.min_confidence);
-    let rows: Vec<usize> = found.iter().map(|(word, _)| *word).collect();
-    let firsts: Vec<Vec<Hit>> = found.iter().map(|(_, hits)| vec![hits[0]]).collect();
-    let sure = confidence.of_hits(&induction.source.select(&rows), &firsts);
-    let induced = |((from, hit), sure): ((usize, Hit), f64)| Induced {
-        from,
-        to: hit.index,
-        score: hit.score,
-        confidence: Some(sure),
+    let first = |(&from, hits): (&usize, &Vec<Hit>)| {
+        let hit = hits.first().filter(|_| may_be_sure(from, hits))?;
+        Some(Induced { from, to: hit.index, score: hit.score, confidence: None })
     };
-    let firsts = rows.into_iter().zip(firsts.into_iter().flatten());
-    let induced = firsts.zip(sure.into_iter().flatten()).map(induced);
-    induced.filter(|induced| induced.confidence >= Some(induction.min_confidence)).collect()
+    Ok(rows.par_iter().zip(&hits).filter_map(first).collect())
+}
+
+/// Those whose translation's best translation they are.
+fn mutual(best: Vec<Induced>, targets: &Matrix, back: &Retriever) -> Result<Vec<Induced>> {
+    let distinct: BTreeSet<usize> = best.iter().map(|pair| pair.to).collect();
+    let distinct: Vec<usize> = distinct.into_iter().collect();
+    let found = back.nearest(&targets.select(&distinct), 1)?;
+    let of_targets: BTreeMap<usize, usize> =
+        distinct.iter().zip(&found).filter_map(|(&target, hits)| Some((target, hits.first()?.index))).collect();
+    Ok(best.into_iter().filter(|pair| of_targets.get(&pair.to) == Some(&pair.from)).collect())
+}
+
+/// The same, with how sure they are.
+fn with_confidence(induction: &Induction, best: &[Induced]) -> Vec<Induced> {
+    let Some(confidence) = induction.confidence else { return best.to_vec() };
+    let rows: Vec<usize> = best.iter().map(|pair| pair.from).collect();
+    let hits: Vec<Vec<Hit>> = best.iter().map(|pair| vec![Hit { index: pair.to, score: pair.score }]).collect();
+    let sure = confidence.of_hits(&induction.source.select(&rows), &hits);
+    best.iter().zip(sure.iter().flatten()).map(|(pair, &sure)| Induced { confidence: Some(sure), ..*pair }).collect()
 }
 
 /// Writes what was induced as a dictionary of pairs with a score and a confidence, which [`lexicon`](crate::lexicon) reads

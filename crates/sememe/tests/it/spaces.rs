@@ -43,6 +43,7 @@ fn a_space_opens_as_it_was_written_and_projects_the_same_vectors_alike() {
     assert_eq!(again.log_density, before.log_density);
     assert_eq!(space.alignment().model.log_likelihood, aligned.alignment.model.log_likelihood);
     assert_eq!(space.alignment().sources, aligned.alignment.sources);
+    assert_eq!(space.alignment().temperatures, aligned.alignment.temperatures);
     assert!(space.view("z").unwrap_err().to_string().contains("there are \"x/1\", \"Ключ\""));
 }
 
@@ -59,6 +60,32 @@ fn files_are_the_same_on_any_number_of_threads() {
         ["model.safetensors", "x%2F1.safetensors"].map(|name| std::fs::read(path.join(name)).unwrap())
     });
     assert!(files[0] == files[1] && files[1] == files[2]);
+}
+
+#[test]
+fn pairs_of_views_without_a_temperature_borrow_one() {
+    let (mut aligned, _) = aligned(&options());
+    let alignment = &mut aligned.alignment;
+    let names = alignment.temperatures.iter().map(|pair| (pair.from.as_str(), pair.to.as_str()));
+    assert_eq!(names.collect::<Vec<_>>(), [("x/1", "Ключ"), ("Ключ", "x/1")]);
+    let [forth, back] = [0, 1].map(|pair: usize| alignment.temperatures[pair].temperature);
+    assert!(forth > 0.0 && back > 0.0);
+    assert_eq!((alignment.temperature(0, 1), alignment.temperature(1, 0)), (Some(forth), Some(back)));
+    alignment.temperatures[1].to = "another".to_owned();
+    assert!((alignment.temperature(1, 0).unwrap() - (forth * back).sqrt()).abs() < 1e-12);
+    alignment.temperatures.clear();
+    assert_eq!(alignment.temperature(0, 1), None);
+}
+
+#[test]
+fn a_temperature_that_is_none_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model.safetensors");
+    let (mut aligned, _) = aligned(&options());
+    aligned.alignment.temperatures[0].temperature = 0.0;
+    aligned.alignment.write(&path).unwrap();
+    let error = Alignment::read(&path).unwrap_err().to_string();
+    assert!(error.contains("temperature"), "{error}");
 }
 
 #[test]

@@ -17,8 +17,8 @@ use super::posterior::{Noise, OfView, Posterior, precision};
 use super::problem::Problem;
 use crate::error::Result;
 use crate::linalg::{
-    Cholesky, Eigen, Mat, MatMut, MatRef, add_product, add_scaled, symmetric, symmetric_product, times,
-    times_transpose, times_vector, transpose_times,
+    Cholesky, Mat, MatMut, MatRef, add_product, add_scaled, symmetric, symmetric_product, times, times_transpose,
+    times_vector, transpose_times,
 };
 
 /// Least noise, as a fraction of the conditional variance of a view given the others.
@@ -49,11 +49,7 @@ impl Objective {
         for (view, factor) in objective.factors.iter().enumerate() {
             let r = factor.l();
             let noise = symmetric(&transpose_times(r, &times(&at.psi[view], r)));
-            let eigen = Eigen::new(&noise, &format!("the noise of view {:?}", problem.names[view]))?;
-            // Half of the least noise there is: the square root exists, and has no direction without noise,
-            // from which there would be no way back.
-            let floor = FLOOR.min(0.5 * eigen.values[0]).max(f64::EPSILON);
-            let c = eigen.map(|value| (value - floor).max(f64::EPSILON).sqrt());
+            let (floor, c) = root(&noise, &problem.names[view])?;
             for matrix in [transpose_times(r, &at.w[view]), c] {
                 point.extend(matrix.col_iter().flat_map(|column| column.iter()));
             }
@@ -155,6 +151,21 @@ impl Objective {
         };
         let of_view = |&dim: &usize| Parts { w: take(dim * self.latent), c: take(dim * dim), mu: take(dim) };
         self.problem.dims.iter().map(of_view).collect()
+    }
+}
+
+/// A floor, and `C` with `C Cᵀ + floor I` the noise. Where it is less than the usual floor, so is the floor, so that no
+/// direction is without noise: from there would be no way back.
+fn root(noise: &Mat, name: &str) -> Result<(f64, Mat)> {
+    let mut floor = FLOOR;
+    loop {
+        let mut above = noise.clone();
+        (0..above.nrows()).for_each(|i| above[(i, i)] -= floor);
+        match Cholesky::unchecked(&above, &format!("the noise of view {name:?}")) {
+            Ok(factor) => return Ok((floor, factor.l().clone())),
+            Err(error) if floor < f64::EPSILON => return Err(error),
+            Err(_) => floor *= 0.25,
+        }
     }
 }
 

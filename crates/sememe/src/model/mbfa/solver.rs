@@ -76,7 +76,9 @@ pub(super) fn maximize(problem: &Problem, start: Parameters, options: &Options) 
     if !watch.ended {
         found = quasi_newton(problem, &found, &mut watch)?;
     }
-    (watch.trace.certificate, watch.trace.residual) = stationarity(problem, &found)?;
+    if !watch.trace.converged {
+        watch.measure(&found)?;
+    }
     Ok((found, watch.trace))
 }
 
@@ -125,17 +127,18 @@ impl<'a> Watch<'a> {
 
     /// Ends the fit if the point is stationary.
     fn settle(&mut self, parameters: &Parameters) -> Result<()> {
-        let (certificate, residual) = stationarity(self.problem, parameters)?;
-        self.trace.converged = certificate.unwrap_or(residual) < STATIONARY;
+        self.measure(parameters)?;
+        self.trace.converged = self.trace.certificate.unwrap_or(self.trace.residual) < STATIONARY;
         self.ended = self.trace.converged;
         Ok(())
     }
-}
 
-/// The certificate of complete data, and what one more step of EM would change.
-fn stationarity(problem: &Problem, at: &Parameters) -> Result<(Option<f64>, f64)> {
-    let certificate = problem.is_complete().then(|| at.distance_from_white());
-    Ok((certificate, at.noise_change(&step(problem, at)?.0)))
+    /// How far the point is from stationary.
+    fn measure(&mut self, at: &Parameters) -> Result<()> {
+        self.trace.certificate = self.problem.is_complete().then(|| at.distance_from_white());
+        self.trace.residual = at.noise_change(&step(self.problem, at)?.0);
+        Ok(())
+    }
 }
 
 /// Takes at most so many steps of EM.
