@@ -4,7 +4,9 @@
 //! `Sigma⁻¹ = Psi⁻¹ - Q A⁻¹ Qᵀ`.
 
 use crate::error::{Error, Result};
-use crate::linalg::{Cholesky, Mat, add_outer, block, dot, inner, symmetric, times, times_transpose, times_vector};
+use crate::linalg::{
+    Cholesky, Mat, add_outer, block, dot, inner, symmetric, times, times_transpose, times_vector, transpose_times,
+};
 use crate::model::{Emission, Model};
 use crate::moments::{Moments, PatternMoments, Shape, spans};
 use crate::random::Random;
@@ -74,7 +76,7 @@ impl Model {
             let emission = self.emission(view)?;
             let noise = Cholesky::new(&emission.psi, &format!("the noise of view {:?}", self.views[view].name))?;
             let q = noise.solve(&emission.w);
-            precision += emission.w.transpose() * &q;
+            precision += transpose_times(&emission.w, &q);
             emissions.push(emission);
             factors.push(noise);
             qs.push(q);
@@ -196,7 +198,7 @@ impl Density<'_> {
             trace += inner(&noise.inverse(), &block(&second, span, span));
             q.submatrix_mut(span.0, 0, span.1, latent).copy_from(rows);
         }
-        let explained = q.transpose() * times(&second, &q);
+        let explained = transpose_times(&q, &times(&second, &q));
         trace -= inner(&self.precision.inverse(), &explained);
         -0.5 * moments.n * (self.constant() + self.log_det() + trace)
     }

@@ -4,6 +4,7 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::linalg::Failure;
 use crate::vectors::Skipped;
 
 /// A `Result` whose error is [`Error`].
@@ -84,19 +85,14 @@ pub enum Error {
     #[error("not enough data: {0}")]
     NotEnoughData(String),
     /// A matrix computation failed its residual check.
-    #[error("{what} failed: {detail}")]
-    Numerical {
-        /// The computation.
-        what: String,
-        /// How it failed.
-        detail: String,
-    },
+    #[error(transparent)]
+    Numerical(#[from] Failure),
 }
 
 impl Error {
     /// True when the input or the request is at fault, false when the work itself failed.
     pub fn is_bad_input(&self) -> bool {
-        !matches!(self, Error::Write { .. } | Error::Numerical { .. })
+        !matches!(self, Error::Write { .. } | Error::Numerical(_))
     }
 
     pub(crate) fn read(path: &Path, source: io::Error) -> Self {

@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use crate::error::Result;
-use crate::linalg::{Cholesky, Mat, symmetric, times_transpose};
+use crate::linalg::{Cholesky, Mat, symmetric, times, times_transpose};
 use crate::model::{Model, View};
 use crate::vectors::{Embeddings, Matrix, ROWS_AT_A_TIME};
 
@@ -43,7 +43,7 @@ impl Model {
             let squared = |column: usize| whitened.col(column).iter().map(|x| x * x).sum::<f64>();
             (0..whitened.ncols()).map(|column| -0.5 * (constant + squared(column))).collect()
         };
-        Ok(view.blocks(rows).flat_map_iter(|centred| of_block(&(&whitener * centred))).collect())
+        Ok(view.blocks(rows).flat_map_iter(|centred| of_block(&times(&whitener, &centred))).collect())
     }
 }
 
@@ -54,7 +54,7 @@ impl View {
         let latent = self.projection.nrows();
         let mut projected = vec![0.0_f32; rows.rows() * latent];
         projected.par_chunks_mut(ROWS_AT_A_TIME * latent).zip(self.blocks(rows)).for_each(|(out, centred)| {
-            let z = &self.projection * centred;
+            let z = times(&self.projection, &centred);
             for (j, out) in out.chunks_exact_mut(latent).enumerate() {
                 out.iter_mut().enumerate().for_each(|(i, out)| *out = z[(i, j)] as f32);
             }

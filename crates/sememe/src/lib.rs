@@ -37,7 +37,6 @@ pub mod evidence;
 pub mod files;
 pub mod latent;
 pub mod lexicon;
-pub mod linalg;
 pub mod model;
 pub mod moments;
 mod names;
@@ -52,3 +51,4 @@ pub mod translate;
 pub mod vectors;
 
 pub use error::{Error, Result};
+pub use sememe_linalg as linalg;

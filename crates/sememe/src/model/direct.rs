@@ -3,7 +3,7 @@
 use super::ibfa::{few_tuples, two_views};
 use super::{FitWarning, LatentSize, Method, Model, Options, Shrinkage, View};
 use crate::error::{Error, Result};
-use crate::linalg::{Mat, Svd, block, trace};
+use crate::linalg::{Mat, Svd, block, times_transpose, trace};
 use crate::moments::Moments;
 
 /// Orthogonal Procrustes: the rotation `Q` that maximises `tr Q Σ x yᵀ`, from the singular vectors of `Σ y xᵀ`.
@@ -11,7 +11,7 @@ use crate::moments::Moments;
 pub(super) fn fit_svd(moments: &Moments, options: &Options) -> Result<(Model, Vec<FitWarning>)> {
     map_to_pivot(moments, options, Method::Svd, |second, source, pivot, _| {
         let svd = Svd::new(&block(second, pivot, source), "the cross-product of the pairs")?;
-        Ok((&svd.u * svd.v.transpose(), 0.0, None))
+        Ok((times_transpose(&svd.u, &svd.v), 0.0, None))
     })
 }
 

@@ -13,7 +13,7 @@
 use super::shrinkage::Shrunk;
 use super::{Emission, FitWarning, LatentSize, Method, Model, Options, View};
 use crate::error::{Error, Result};
-use crate::linalg::{Eigen, Mat, Svd, block, scale_columns};
+use crate::linalg::{Eigen, Mat, Svd, block, scale_columns, times, times_transpose, transpose_times};
 use crate::moments::{Moments, PatternMoments, Shape, spans};
 
 /// Correlations are kept below 1, where the noise of a direction would vanish and its density with it.
@@ -115,7 +115,7 @@ impl<'a> Canonical<'a> {
     fn emission(&self, view: usize) -> Emission {
         let Shrunk { factor, covariance, .. } = &self.shrunk[view];
         let w = factor.l() * self.weighted_directions(view, POSTERIOR_MEAN);
-        let psi = covariance - &w * w.transpose();
+        let psi = covariance - times_transpose(&w, &w);
         Emission { w, psi }
     }
 
@@ -128,14 +128,14 @@ impl<'a> Canonical<'a> {
         }
         // The Cholesky directions V give S^-½ (S^½ L⁻ᵀ V): the symmetric ones are S^½ L⁻ᵀ V.
         let root = Eigen::new(covariance, "a covariance")?.map(|variance| variance.max(0.0).sqrt());
-        let directions = &root * factor.solve_upper(&self.v[view]);
-        let back = directions.transpose() * (&root * &directions);
-        Ok(&back * whitening.transpose())
+        let directions = times(&root, &factor.solve_upper(&self.v[view]));
+        let back = transpose_times(&directions, &times(&root, &directions));
+        Ok(times_transpose(&back, &whitening))
     }
 
     fn model(&self, method: Method, exponent: f64, dewhiten: bool) -> Result<Model> {
         let at = spans(self.shapes, &[0, 1]);
-        let view = |i: usize| {
+        let view = |i: usize| -> Result<View> {
             let (start, len) = at[i];
             Ok(View {
                 name: self.shapes[i].name.clone(),

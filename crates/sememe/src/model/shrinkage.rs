@@ -139,7 +139,7 @@ impl Shrinkage {
                     return Ok(Shrunk { variance, covariance: shrunk, factor, by, kept, constant, forced });
                 }
                 Ok(_) => {}
-                Err(error) => last = Some(error),
+                Err(error) => last = Some(Error::from(error)),
             }
         }
         Err(last.unwrap_or_else(|| Error::NotEnoughData(format!("the covariance of view {name:?} is singular"))))

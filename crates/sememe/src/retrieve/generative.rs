@@ -11,7 +11,7 @@ use rayon::prelude::*;
 
 use crate::density::Density;
 use crate::error::{Error, Result};
-use crate::linalg::{Cholesky, Mat, symmetric, times, times_transpose, transpose_times};
+use crate::linalg::{Cholesky, Failure, Mat, symmetric, times, times_transpose, transpose_times};
 use crate::model::Model;
 use crate::vectors::{Matrix, ROWS_AT_A_TIME};
 
@@ -48,10 +48,10 @@ fn undo_weights(posterior: &Mat, projection: &Mat) -> Result<Mat> {
     let full = gram.solve(&times_transpose(projection, posterior)).transpose().to_owned();
     match is_right(&full) {
         true => Ok(full),
-        false => Err(Error::Numerical {
+        false => Err(Error::from(Failure {
             what: "PMI from latent vectors".to_owned(),
             detail: "the posterior mean does not follow from them".to_owned(),
-        }),
+        })),
     }
 }
 
@@ -60,13 +60,13 @@ impl Pmi {
     pub(super) fn of(model: &Model, from: usize, to: usize) -> Result<Self> {
         let (x, y, both) = (model.density(&[from])?, model.density(&[to])?, model.density(&[from, to])?);
         // `h` as a map of latent vectors.
-        let evidence = |density: &Density, view: usize| {
+        let evidence = |density: &Density, view: usize| -> Result<Mat> {
             let posterior = density.precision.solve(&density.q[0].transpose().to_owned());
             let undone = undo_weights(&posterior, &model.views[view].projection)?;
             let l = density.precision.l();
             Ok(times(&times_transpose(l, l), &undone))
         };
-        let (h_x, h_y): (Mat, Mat) = (evidence(&x, from)?, evidence(&y, to)?);
+        let (h_x, h_y) = (evidence(&x, from)?, evidence(&y, to)?);
         let covariance = both.precision.inverse();
         let own = |density: &Density, h: &Mat| {
             let difference = &covariance - density.precision.inverse();
@@ -83,7 +83,7 @@ impl Pmi {
     /// What queries are multiplied by target vectors as.
     pub(super) fn queries(&self, latent: &Matrix) -> Matrix {
         let mapped = by_blocks(latent, |rows, out: &mut Vec<f32>| {
-            let mapped = &self.map * rows;
+            let mapped = times(&self.map, &rows);
             out.extend(
                 (0..mapped.ncols()).flat_map(|row| mapped.col(row).iter().map(|&x| x as f32).collect::<Vec<_>>()),
             );

@@ -163,7 +163,7 @@ fn root(noise: &Mat, name: &str) -> Result<(f64, Mat)> {
         (0..above.nrows()).for_each(|i| above[(i, i)] -= floor);
         match Cholesky::unchecked(&above, &format!("the noise of view {name:?}")) {
             Ok(factor) => return Ok((floor, factor.l().clone())),
-            Err(error) if floor < f64::EPSILON => return Err(error),
+            Err(error) if floor < f64::EPSILON => return Err(error.into()),
             Err(_) => floor *= 0.25,
         }
     }
@@ -184,7 +184,7 @@ fn conditional_precisions(problem: &Problem, at: &Parameters) -> Result<Vec<Chol
         let mut precision = Mat::zeros(explained.nrows(), explained.ncols());
         add_scaled(precision.as_mut(), problem.pooled[view].weight, noise.inverse.as_ref());
         add_scaled(precision.as_mut(), -1.0, explained.as_ref());
-        Cholesky::new(&precision, &format!("the precision of view {:?} given the others", problem.names[view]))
+        Ok(Cholesky::new(&precision, &format!("the precision of view {:?} given the others", problem.names[view]))?)
     };
     noise.iter().enumerate().map(of_view).collect()
 }

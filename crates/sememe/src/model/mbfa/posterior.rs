@@ -70,7 +70,7 @@ pub(super) fn precision(pattern: &Pattern, noise: &[Noise]) -> Result<Cholesky> 
     let latent = noise[0].q.ncols();
     let mut precision = Mat::identity(latent, latent);
     pattern.views.iter().for_each(|&view| precision += &noise[view].information);
-    Cholesky::unchecked(&precision, "the posterior precision")
+    Ok(Cholesky::unchecked(&precision, "the posterior precision")?)
 }
 
 impl Posterior {

@@ -33,7 +33,7 @@ fn product(a: MatRef<'_>, b: MatRef<'_>) -> Mat {
 }
 
 /// `out += factor A B` on all threads.
-pub(crate) fn add_product(out: MatMut<'_>, factor: f64, a: MatRef<'_>, b: MatRef<'_>) {
+pub fn add_product(out: MatMut<'_>, factor: f64, a: MatRef<'_>, b: MatRef<'_>) {
     let Some(half) = half(b.ncols()) else {
         return matmul(out, Accum::Add, a, b, factor, Par::Seq);
     };
