@@ -17,7 +17,7 @@ use crate::vectors::Embeddings;
 pub enum Oov {
     /// They are no queries, as in MUSE.
     #[default]
-    Left,
+    Skip,
     /// They are queries that were answered wrongly, as in fastText's evaluation.
     Wrong,
 }
@@ -125,13 +125,13 @@ pub fn translation(
         let first = hits.iter().position(|hit| answers.contains(&hit.index));
         outcomes[*at].answer = first.map_or(Answer::Missed, |place| Answer::Found(place + 1));
     }
-    let ranks = ranks(&outcomes, Oov::Left);
+    let ranks = ranks(&outcomes, Oov::Skip);
     Ok(Translation {
         queries: queries.len(),
         gold_words,
         unknown_words,
         without_known_translation: gold_words - unknown_words - queries.len(),
-        oov: Oov::Left,
+        oov: Oov::Skip,
         precision: ranks.precision(),
         mrr: ranks.mrr(),
         criterion: retriever.criterion(),
