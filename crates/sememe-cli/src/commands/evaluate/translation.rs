@@ -44,9 +44,7 @@ pub fn run(arguments: &EvaluateTranslation, global: &Global) -> anyhow::Result<(
             results.push(asked.result(translation, overlap, comparison, gold_report.clone(), subject.casing())?);
         }
     }
-    if let Some(overlap) = results.iter().find_map(|result| result.overlap.as_ref().filter(|o| o.trained_pairs > 0)) {
-        output::warn(global, overlap_warning(overlap));
-    }
+    results.iter().filter_map(overlap_warning).for_each(|warning| output::warn(global, warning));
 
     // The first evaluation is the object itself, for scripts that ask for one.
     let mut json = results[0].json.clone();
@@ -95,6 +93,7 @@ impl Asked<'_> {
         json["casing"] = json!(casing);
         json["coverage"] = json!(100.0 * translation.queries as f64 / translation.gold_words as f64);
         json["overlap"] = json!(overlap);
+        json["unseen"] = json!(overlap.as_ref().and_then(|overlap| translation.unseen(overlap)));
         json["comparison"] = json!(comparison);
         json["gold"] = gold_report;
         Ok(Evaluated {
@@ -186,13 +185,19 @@ fn gold_in(folder: &Path, from: &str, to: &str) -> anyhow::Result<PathBuf> {
     })
 }
 
-fn overlap_warning(overlap: &Overlap) -> String {
-    format!(
-        "the space was fitted to {} of the {} gold pairs, of {} words: their precision says nothing of unseen words",
+fn overlap_warning(result: &Evaluated) -> Option<String> {
+    let overlap = result.overlap.as_ref().filter(|overlap| overlap.trained_pairs > 0)?;
+    let unseen = match result.translation.unseen(overlap) {
+        Some(unseen) => format!("P@1 of the {} other words is {:.2}", count(unseen.queries), unseen.precision[&1]),
+        None => "no other words are left".to_owned(),
+    };
+    Some(format!(
+        "{}: the space was fitted to {} of the {} gold pairs, of {} words; {unseen}",
+        result.name,
         count(overlap.trained_pairs),
         count(overlap.gold_pairs),
         count(overlap.words)
-    )
+    ))
 }
 
 fn for_people(results: &[Evaluated], subject: &Subject) -> String {
