@@ -71,7 +71,8 @@ fn gold_pairs_that_were_trained_on_are_told() {
     let (a, b) = (format!("a={}", at("a.vec")), format!("b={}", at("b.vec")));
     json(folder.path(), &["moments", &a, &b, "--lexicon", &format!("a-b={}", at("train.txt")), "-o", "m.safetensors"]);
     json(folder.path(), &["align", &a, &b, "--moments", "m.safetensors", "-o", "space"]);
-    let evaluate = [&["evaluate", "translation", "space", "--gold", &at("test.txt")], &A_TO_B[..]].concat();
+    let gold = at("test.txt");
+    let evaluate = [&["evaluate", "translation", "space", "--gold", &gold], &A_TO_B[..]].concat();
     assert_eq!(json(folder.path(), &evaluate)["overlap"], Value::Null);
     assert!(text(&sememe(folder.path(), &evaluate).stdout).contains("unknown, as from moments"));
 }
