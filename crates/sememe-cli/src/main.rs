@@ -2,9 +2,11 @@
 
 mod arguments;
 mod commands;
+mod markup;
 mod output;
 mod plots;
 mod progress;
+mod report;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;

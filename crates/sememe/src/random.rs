@@ -19,6 +19,17 @@ impl Random {
         z ^ (z >> 31)
     }
 
+    /// Other numbers, independent of those that follow here.
+    pub(crate) fn fork(&mut self) -> Self {
+        Random::new(self.next())
+    }
+
+    /// Uniform among the whole numbers from 0 to `end - 1`; for any `end` that is in use here the bias of the multiplication
+    /// is far below what could be seen.
+    pub(crate) fn below(&mut self, end: usize) -> usize {
+        ((u128::from(self.next()) * end as u128) >> 64) as usize
+    }
+
     /// Uniform in (0, 1).
     pub(crate) fn uniform(&mut self) -> f64 {
         ((self.next() >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
