@@ -38,6 +38,11 @@ impl<'a> Tensor<'a> {
         Tensor { dtype: Dtype::F64, shape: vec![values.len()], data: Cow::Owned(data) }
     }
 
+    pub(crate) fn u64s(values: &[u64]) -> Self {
+        let data = values.iter().flat_map(|v| v.to_le_bytes()).collect();
+        Tensor { dtype: Dtype::U64, shape: vec![values.len()], data: Cow::Owned(data) }
+    }
+
     /// A matrix, stored row by row.
     pub(crate) fn matrix(matrix: &Mat) -> Self {
         let (rows, cols) = (matrix.nrows(), matrix.ncols());
@@ -184,6 +189,11 @@ impl TensorFile {
 
     pub(crate) fn bytes(&self, name: &str) -> Result<&[u8]> {
         self.data(name, Dtype::U8)
+    }
+
+    pub(crate) fn u64s(&self, name: &str) -> Result<Vec<u64>> {
+        let data = self.data(name, Dtype::U64)?;
+        Ok(data.chunks_exact(8).map(|b| u64::from_le_bytes(b.try_into().expect("eight bytes"))).collect())
     }
 
     /// A vector of finite numbers of a given length.

@@ -10,7 +10,7 @@ use super::held_out;
 use crate::error::{Error, Result};
 use crate::evidence::Source;
 use crate::latent::LatentView;
-use crate::lexicon::Tuples;
+use crate::lexicon::{TrainedPairs, Tuples};
 use crate::linalg::{Cholesky, Mat, symmetric, times_vector};
 use crate::model::extension::{self, Group};
 use crate::model::{self, Alignment, FitWarning, Method, Model, Shrinkage};
@@ -46,10 +46,16 @@ pub fn extend(
     }
     let source = Source::of(&embeddings);
     let mut extended = alignment.clone();
-    extended.sources.lexicon.merge(&Source::of_tuples(tuples, |view, word| match latent.get(view) {
+    let word = |view: usize, word: usize| match latent.get(view) {
         Some(known) => known.as_ref().map_or("", |known| known.word(word)),
         None => embeddings.word(word),
-    }));
+    };
+    extended.sources.lexicon.merge(&Source::of_tuples(tuples, word));
+    // Of a space that does not know its own pairs, those of the new view alone would say too little.
+    extended.trained = alignment.trained.as_ref().map(|trained| {
+        let former = alignment.model.views.iter().map(|view| view.name.as_str());
+        trained.merged(&TrainedPairs::of(tuples, &former.chain([name.as_str()]).collect::<Vec<_>>(), word))
+    });
     extended.sources.views.push(source);
     extended.preparation.normalizers.push(Normalizer::fit_apply(&alignment.preparation.steps, &mut embeddings));
 

@@ -10,7 +10,7 @@ pub use self::extension::{Extended, extend};
 use crate::error::{Error, Result};
 use crate::evidence::{self, Evidence};
 use crate::latent::LatentView;
-use crate::lexicon::Tuples;
+use crate::lexicon::{TrainedPairs, Tuples};
 use crate::model::mbfa::Start;
 use crate::model::{self, Alignment, FitWarning, LatentSize, Method, Shrinkage};
 use crate::vectors::Embeddings;
@@ -50,6 +50,8 @@ pub fn align(views: Vec<(String, Embeddings)>, tuples: &Tuples, options: &Option
         options.fit.shrinkage = held_out::shrinkage(&evidence.moments, &prepared, tuples, &options.fit);
     }
     let (mut alignment, warnings) = fit_evidence(evidence, &options)?;
+    let names: Vec<&str> = alignment.model.views.iter().map(|view| view.name.as_str()).collect();
+    alignment.trained = Some(TrainedPairs::of(tuples, &names, |view, word| prepared[view].word(word)));
     alignment.temperatures = calibration::temperatures(&alignment.model, &prepared, tuples, &options.fit);
     let project = |(view, prepared): (usize, &Embeddings)| alignment.model.latent_view(view, prepared).map(Some);
     let latent = prepared.iter().enumerate().map(project).collect::<Result<_>>()?;
@@ -66,7 +68,7 @@ pub fn fit_evidence(evidence: Evidence, options: &Options) -> Result<(Alignment,
     let (model, warnings) = model::fit(&evidence.moments, &fit)?;
     let words = vec![0; model.views.len()];
     let Evidence { preparation, sources, .. } = evidence;
-    Ok((Alignment { model, preparation, sources, words, temperatures: Vec::new() }, warnings))
+    Ok((Alignment { model, preparation, sources, words, temperatures: Vec::new(), trained: None }, warnings))
 }
 
 /// A fit goes on only with what it was begun with.

@@ -6,13 +6,18 @@ mod parse;
 mod pseudo;
 mod separator;
 mod text;
+mod trained;
 mod tuples;
 
 use std::collections::HashSet;
 use std::path::Path;
 
 pub use self::entry::Entry;
+pub(crate) use self::parse::{is_passed_over, lines};
 pub use self::pseudo::{Shared, identical};
+pub(crate) use self::separator::Separator;
+pub(crate) use self::text::text_of;
+pub use self::trained::{TrainedPairs, WordPair};
 pub use self::tuples::{Matched, Tuples, find_word};
 use crate::error::{Error, Result};
 use crate::files::Input;

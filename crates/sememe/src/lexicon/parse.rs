@@ -18,7 +18,7 @@ const NAMED: usize = 10;
 const INVALID_UTF8_ONE_IN: u64 = 100;
 
 /// The lines of a text and their numbers.
-pub(super) fn lines(text: &[u8]) -> impl Iterator<Item = (u64, &[u8])> {
+pub(crate) fn lines(text: &[u8]) -> impl Iterator<Item = (u64, &[u8])> {
     (1..).zip(text.split(|&b| b == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line)))
 }
 
@@ -27,7 +27,7 @@ fn is_comment(line: &[u8]) -> bool {
 }
 
 /// Comments and lines without anything to see.
-pub(super) fn is_passed_over(line: &[u8]) -> bool {
+pub(crate) fn is_passed_over(line: &[u8]) -> bool {
     is_comment(line) || line.iter().all(u8::is_ascii_whitespace)
 }
 

@@ -1,11 +1,11 @@
-//! What stands between the two words of a pair, and how a line is cut there.
+//! What stands between the words of a pair, and how a line is cut there.
 
 use std::borrow::Cow;
 
 use super::parse::{is_passed_over, lines};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Separator {
+pub(crate) enum Separator {
     Tab,
     Semicolon,
     Comma,
@@ -15,7 +15,7 @@ pub(super) enum Separator {
 impl Separator {
     /// The first separator that enough lines have. No word contains a tab, so that half of the lines are enough: the
     /// others are cut at white space. Commas and semicolons are words too: only nine lines of ten make them separators.
-    pub(super) fn of(text: &[u8]) -> Self {
+    pub(crate) fn of(text: &[u8]) -> Self {
         const CANDIDATES: [(Separator, usize); 3] =
             [(Separator::Tab, 5), (Separator::Semicolon, 9), (Separator::Comma, 9)];
         let mut all = 0;
@@ -45,10 +45,16 @@ impl Separator {
         with * 10 >= all * 9
     }
 
+    /// The fields of a line, cut here or, where it has no such separator, at white space.
+    pub(crate) fn fields_of(self, line: &str) -> impl Iterator<Item = Cow<'_, str>> {
+        let has_separator = self.is_in(line.as_bytes());
+        Fields { separator: if has_separator { self } else { Separator::White }, rest: Some(line) }
+    }
+
     /// The first two fields of a line. A line without the separator may be two words with white space between them.
     pub(super) fn pair_of(self, line: &str) -> Option<Pair<'_>> {
         let has_separator = self.is_in(line.as_bytes());
-        let mut fields = Fields { separator: if has_separator { self } else { Separator::White }, rest: Some(line) };
+        let mut fields = self.fields_of(line);
         let mut word = || fields.next().filter(|field| !field.is_empty());
         let (from, to) = (word()?, word()?);
         // Empty fields at the end are what spreadsheets leave.

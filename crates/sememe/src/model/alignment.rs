@@ -11,12 +11,15 @@ use crate::error::Result;
 use crate::evidence::Sources;
 use crate::files::Input;
 use crate::latent::LatentView;
+use crate::lexicon::TrainedPairs;
 use crate::preparation::{Policy, Preparation};
 use crate::tensors::{self, Tensor, TensorFile};
 use crate::vectors::Embeddings;
 
 const KIND: &str = "model";
 const VERSION: u64 = 2;
+/// The array with the hashes of the pairs that the model was fitted to.
+const TRAINED: &str = "trained_pairs";
 
 /// A fitted model that can be applied to vectors as they come.
 #[derive(Debug, Clone)]
@@ -31,6 +34,9 @@ pub struct Alignment {
     pub words: Vec<usize>,
     /// How sure translations are, for pairs of views with enough tuples to find out.
     pub temperatures: Vec<Temperature>,
+    /// The pairs of words that it was fitted to, so that evaluations can tell whether they ask for them. Models fitted from
+    /// moments, which have no words, do not know them.
+    pub trained: Option<TrainedPairs>,
 }
 
 /// At which temperature the cosines of a pair of views are calibrated; see [`Confidence`](crate::translate::Confidence).
@@ -101,6 +107,9 @@ impl Alignment {
         let mut tensors = self.preparation.tensors();
         if !rho.is_empty() {
             tensors.push(("rho".to_owned(), Tensor::f64s(rho)));
+        }
+        if let Some(trained) = &self.trained {
+            tensors.push((TRAINED.to_owned(), Tensor::u64s(trained.hashes())));
         }
         for (number, view) in views.iter().enumerate() {
             let mut add = |name: &str, tensor| tensors.push((format!("{number}.{name}"), tensor));
@@ -183,6 +192,14 @@ impl Alignment {
             trace: metadata.trace,
         };
         let words = metadata.views.iter().map(|view| view.words).collect();
-        Ok(Alignment { model, preparation, sources: metadata.sources, words, temperatures: metadata.temperatures })
+        let trained = match file.has(TRAINED) {
+            true => Some(
+                TrainedPairs::from_hashes(file.u64s(TRAINED)?)
+                    .ok_or_else(|| file.error(format!("the array {TRAINED:?} does not ascend: the file is damaged")))?,
+            ),
+            false => None,
+        };
+        let Metadata { sources, temperatures, .. } = metadata;
+        Ok(Alignment { model, preparation, sources, words, temperatures, trained })
     }
 }

@@ -1,0 +1,156 @@
+//! Analogies: `a` is to `b` as `c` is to which word?
+
+use std::path::Path;
+
+use serde::Serialize;
+
+use super::Words;
+use super::scored_pairs::utf8_line;
+use crate::error::{Error, Place, Result};
+use crate::files::Input;
+use crate::lexicon::{is_passed_over, lines, text_of};
+use crate::normalize::norm;
+use crate::progress::Progress;
+use crate::retrieve::{Criterion, Pair, Retriever};
+use crate::vectors::Matrix;
+
+/// `a : b = c : d`.
+pub type Question = [String; 4];
+
+/// Questions in named sections.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Analogies {
+    /// The sections in file order, each with its questions.
+    pub sections: Vec<(String, Vec<Question>)>,
+}
+
+impl Analogies {
+    /// Reads the format of `questions-words.txt`: a line of four words for each question, and `: name` before each section.
+    pub fn read(path: &Path) -> Result<Self> {
+        Self::read_input(&Input::open(path)?)
+    }
+
+    /// [`Analogies::read`] on bytes that are already at hand.
+    pub fn read_input(input: &Input) -> Result<Self> {
+        let text = text_of(input)?;
+        let mut sections: Vec<(String, Vec<Question>)> = Vec::new();
+        for (number, line) in lines(&text).filter(|(_, line)| !is_passed_over(line)) {
+            let line = utf8_line(input, number, line)?;
+            if let Some(name) = line.strip_prefix(':') {
+                sections.push((name.trim().to_owned(), Vec::new()));
+                continue;
+            }
+            let words: Vec<String> = line.split_ascii_whitespace().map(str::to_owned).collect();
+            let question = words.try_into().map_err(|words: Vec<String>| {
+                let problem = format!("has {} words; a question has four, and a section begins with `:`", words.len());
+                Error::malformed(input.path(), Place::Line(number), problem)
+            })?;
+            if sections.is_empty() {
+                sections.push(("all".to_owned(), Vec::new()));
+            }
+            sections.last_mut().expect("there is one").1.push(question);
+        }
+        match sections.iter().all(|(_, questions)| questions.is_empty()) {
+            true => Err(Error::malformed(input.path(), Place::Whole, "has no questions of four words")),
+            false => Ok(Analogies { sections }),
+        }
+    }
+}
+
+/// How many questions of a section were answered rightly.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Section {
+    /// What it is called.
+    pub section: String,
+    /// All its questions.
+    pub questions: usize,
+    /// Those whose four words have vectors.
+    pub known: usize,
+    /// Of these, those whose fourth word was found.
+    pub right: usize,
+    /// Per cent of known questions that were answered rightly; none where none is known.
+    pub accuracy: Option<f64>,
+    /// Per cent of questions that are known.
+    pub coverage: f64,
+}
+
+impl Section {
+    fn new(section: &str, questions: usize, known: usize, right: usize) -> Self {
+        let percent = |part: usize, of: usize| 100.0 * part as f64 / of as f64;
+        Section {
+            section: section.to_owned(),
+            questions,
+            known,
+            right,
+            accuracy: (known > 0).then(|| percent(right, known)),
+            coverage: if questions > 0 { percent(known, questions) } else { 0.0 },
+        }
+    }
+
+    fn sum<'a>(name: &str, sections: impl Iterator<Item = &'a Section> + Clone) -> Self {
+        let sum = |number: fn(&Section) -> usize| sections.clone().map(number).sum();
+        Section::new(name, sum(|s| s.questions), sum(|s| s.known), sum(|s| s.right))
+    }
+}
+
+/// How well analogies are answered.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Analogy {
+    /// Each section.
+    pub sections: Vec<Section>,
+    /// Those whose names do not begin with `gram`, as the sections about grammar do.
+    pub semantic: Section,
+    /// Those whose names do.
+    pub syntactic: Section,
+    /// All together.
+    pub total: Section,
+}
+
+/// Answers every question whose words are known by 3CosAdd: the word `d`, other than `a`, `b` and `c`, with the largest
+/// `cos(d, b - a + c)` of unit vectors.
+pub fn analogy(words: Words, analogies: &Analogies, progress: &dyn Progress) -> Result<Analogy> {
+    let find = |question: &Question| -> Option<[usize; 4]> {
+        let found: Option<Vec<usize>> = question.iter().map(|word| words.find(word)).collect();
+        found.and_then(|found| found.try_into().ok())
+    };
+    let known: Vec<Vec<[usize; 4]>> =
+        analogies.sections.iter().map(|(_, questions)| questions.iter().filter_map(find).collect()).collect();
+    let asked: Vec<[usize; 4]> = known.iter().flatten().copied().collect();
+    if asked.is_empty() {
+        let problem = "no question has vectors for all four words; check the view, the language and the casing";
+        return Err(Error::NotEnoughData(problem.to_owned()));
+    }
+    let is_right = answer(words, &asked, progress)?;
+    let mut answers = is_right.into_iter();
+    let sections: Vec<Section> = (analogies.sections.iter().zip(&known))
+        .map(|((name, questions), known)| {
+            let right = answers.by_ref().take(known.len()).filter(|&right| right).count();
+            Section::new(name, questions.len(), known.len(), right)
+        })
+        .collect();
+    let is_syntactic = |section: &&Section| section.section.starts_with("gram");
+    Ok(Analogy {
+        semantic: Section::sum("semantic", sections.iter().filter(|section| !is_syntactic(section))),
+        syntactic: Section::sum("syntactic", sections.iter().filter(is_syntactic)),
+        total: Section::sum("total", sections.iter()),
+        sections,
+    })
+}
+
+fn answer(words: Words, asked: &[[usize; 4]], progress: &dyn Progress) -> Result<Vec<bool>> {
+    let embeddings = words.embeddings;
+    let unit = |index: usize| {
+        let vector = embeddings.vector(index);
+        let length = norm(vector);
+        vector.iter().map(move |&x| if length > 0.0 { f64::from(x) / length } else { 0.0 })
+    };
+    let query = |&[a, b, c, _]: &[usize; 4]| unit(a).zip(unit(b)).zip(unit(c)).map(|((a, b), c)| (b - a + c) as f32);
+    let queries = Matrix::new(asked.iter().flat_map(query).collect(), embeddings.dim());
+    let pair = Pair { progress, ..Pair::new(embeddings.matrix(), embeddings.matrix()) };
+    // The three words of a question may be the nearest ones.
+    let hits = Retriever::new(pair, Criterion::Nn)?.nearest(&queries, 4)?;
+    let is_right = |(hits, [given @ .., d]): (Vec<crate::retrieve::Hit>, &[usize; 4])| {
+        hits.iter().map(|hit| hit.index).find(|index| !given.contains(index)) == Some(*d)
+    };
+    Ok(hits.into_iter().zip(asked).map(is_right).collect())
+}

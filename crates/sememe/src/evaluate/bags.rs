@@ -1,0 +1,33 @@
+//! Sentences as the words that they are made of.
+
+/// Sentences, each as places of its words in a vocabulary, with repetitions. A sentence may have none.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Bags {
+    words: Vec<u32>,
+    ends: Vec<usize>,
+}
+
+impl Bags {
+    pub(super) fn push(&mut self, sentence: &[u32]) {
+        self.words.extend_from_slice(sentence);
+        self.ends.push(self.words.len());
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    pub(super) fn get(&self, index: usize) -> &[u32] {
+        let start = if index == 0 { 0 } else { self.ends[index - 1] };
+        &self.words[start..self.ends[index]]
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = &[u32]> {
+        (0..self.len()).map(|index| self.get(index))
+    }
+
+    /// How many sentences have no word.
+    pub(super) fn empty(&self) -> usize {
+        self.iter().filter(|sentence| sentence.is_empty()).count()
+    }
+}

@@ -1,0 +1,134 @@
+//! Files of `word word score` lines, as sets of word similarity are handed around.
+
+use std::borrow::Cow;
+use std::path::Path;
+
+use crate::error::{Error, Place, Result};
+use crate::files::Input;
+use crate::lexicon::{Separator, is_passed_over, lines, text_of};
+
+/// Two words and how similar people find them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ScoredPair {
+    /// The words.
+    pub words: [String; 2],
+    /// The more similar, the larger.
+    pub score: f64,
+}
+
+/// A set of word similarity.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ScoredPairs {
+    /// What it is called: the name of its file without the ending.
+    pub name: String,
+    /// The pairs in file order.
+    pub pairs: Vec<ScoredPair>,
+    /// The first line, where it is a header.
+    pub header: Option<String>,
+}
+
+impl ScoredPairs {
+    /// Reads lines of two words and a score, separated by tabs, semicolons, commas or white space; further columns are
+    /// passed over, as are empty lines and those that begin with `#`. The first line may be a header.
+    pub fn read(path: &Path) -> Result<Self> {
+        Self::read_input(&Input::open(path)?)
+    }
+
+    /// [`ScoredPairs::read`] on bytes that are already at hand.
+    pub fn read_input(input: &Input) -> Result<Self> {
+        const FORM: &str = "WORD WORD SCORE";
+        let mut set = ScoredPairs { name: set_name(input.path()), pairs: Vec::new(), header: None };
+        for (number, (line, fields)) in fields_of_lines(input, 3, FORM)?.into_iter().enumerate() {
+            let [first, second, score] = [0, 1, 2].map(|field| fields[field].as_str());
+            match number_in(score) {
+                Some(score) => set.pairs.push(ScoredPair { words: [first.to_owned(), second.to_owned()], score }),
+                // No set begins with a score that is none, so this names the columns.
+                None if number == 0 => set.header = Some(fields.join(" ")),
+                None => {
+                    let problem = format!("{score:?} is no score; lines must be {FORM}, and only the first a header");
+                    return Err(Error::malformed(input.path(), Place::Line(line), problem));
+                }
+            }
+        }
+        match set.pairs.is_empty() {
+            true => Err(Error::malformed(input.path(), Place::Whole, format!("has no pairs; lines must be {FORM}"))),
+            false => Ok(set),
+        }
+    }
+}
+
+/// The name of a file without folders and endings of text files.
+pub(super) fn set_name(path: &Path) -> String {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let mut name: &str = &name;
+    for ending in [".gz", ".xz", ".zst", ".txt", ".tsv", ".csv"] {
+        name = name.strip_suffix(ending).unwrap_or(name);
+    }
+    name.to_owned()
+}
+
+/// A finite number.
+pub(super) fn number_in(field: &str) -> Option<f64> {
+    field.trim().parse().ok().filter(|number: &f64| number.is_finite())
+}
+
+/// The fields of every line that has any, with its number; each must have at least `least`, which `form` describes.
+pub(super) fn fields_of_lines(input: &Input, least: usize, form: &str) -> Result<Vec<(u64, Vec<String>)>> {
+    let text = text_of(input)?;
+    let separator = Separator::of(&text);
+    let mut all = Vec::new();
+    for (number, line) in lines(&text).filter(|(_, line)| !is_passed_over(line)) {
+        let line = utf8_line(input, number, line)?;
+        let fields: Vec<String> = separator.fields_of(line).take(least).map(Cow::into_owned).collect();
+        if fields.len() < least || fields.iter().any(String::is_empty) {
+            let problem = format!("has {} of {least} columns; lines must be {form}", fields.len());
+            return Err(Error::malformed(input.path(), Place::Line(number), problem));
+        }
+        all.push((number, fields));
+    }
+    Ok(all)
+}
+
+/// A line as text.
+pub(super) fn utf8_line<'a>(input: &Input, number: u64, line: &'a [u8]) -> Result<&'a str> {
+    let problem = "is not valid UTF-8; convert the file from its encoding first";
+    std::str::from_utf8(line).map_err(|_| Error::malformed(input.path(), Place::Line(number), problem))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<ScoredPairs> {
+        ScoredPairs::read_input(&Input::from_bytes("folder/EN_set.txt", text.as_bytes().to_vec())?)
+    }
+
+    #[test]
+    fn separators_and_headers_are_recognised() {
+        for text in [
+            "tiger cat 7.35\nNew_York city 10\n",
+            "tiger\tcat\t7.35\tnote\nNew_York\tcity\t10\tnote\n",
+            "Word 1,Word 2,Human (mean)\ntiger,cat,7.35\nNew_York,city,10\n",
+            "# scores\n\ntiger;cat;7.35\r\nNew_York;city;10\r\n",
+        ] {
+            let set = read(text).unwrap();
+            assert_eq!((set.name.as_str(), set.pairs.len()), ("EN_set", 2), "{text}");
+            assert_eq!((set.pairs[0].words[1].as_str(), set.pairs[0].score), ("cat", 7.35));
+            assert_eq!(set.header.is_some(), text.starts_with("Word"));
+        }
+    }
+
+    #[test]
+    fn what_is_missing_is_said() {
+        for (text, said) in [
+            ("a b 1\nc d\n", "line 2: has 2 of 3 columns"),
+            ("a b\nc d\n", "line 1: has 2 of 3 columns"),
+            ("a b 1\nc d nan\n", "line 2: \"nan\" is no score"),
+            ("word1 word2 POS\nold new A\n", "line 2: \"A\" is no score"),
+            ("# nothing\n", "has no pairs"),
+        ] {
+            let error = read(text).unwrap_err().to_string();
+            assert!(error.contains(said), "{text}: {error}");
+        }
+    }
+}

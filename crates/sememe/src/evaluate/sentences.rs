@@ -1,0 +1,220 @@
+//! Sentence retrieval: is the translation of a sentence the nearest among all sentences of the other language?
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use rayon::prelude::*;
+use serde::Serialize;
+
+use super::bags::Bags;
+use super::ranks::{DEPTH, Intervals, Ranks};
+use super::scored_pairs::utf8_line;
+use super::weighting::{inverse_document_frequencies, mean_vector};
+use super::{Bootstrap, Words};
+use crate::error::{Error, Place, Result};
+use crate::files::{BYTE_ORDER_MARK, Input};
+use crate::lexicon::lines;
+use crate::progress::Progress;
+use crate::random::Random;
+use crate::retrieve::{Criterion, Pair, Retriever};
+use crate::vectors::{Embeddings, Matrix, ROWS_AT_A_TIME};
+
+/// Sentences of two languages, line by line translations of each other, as vectors: the means of the vectors of their words,
+/// each occurrence weighted by `ln(n / df)`, where `df` of the `n` sentences of that language have the word.
+pub struct Corpus {
+    vectors: [Matrix; 2],
+    without_words: [usize; 2],
+}
+
+impl Corpus {
+    /// Reads two files of sentences, one a line, plain or compressed, and at most the first `most` of each. Beside the
+    /// vectors, memory is needed for a block of text and four bytes a word.
+    pub fn read(paths: [&Path; 2], views: [Words; 2], most: usize, progress: &dyn Progress) -> Result<Self> {
+        let [source, target] = paths.map(Input::open);
+        Self::read_inputs([&source?, &target?], views, most, progress)
+    }
+
+    /// [`Corpus::read`] on bytes that are already at hand.
+    pub fn read_inputs(inputs: [&Input; 2], views: [Words; 2], most: usize, progress: &dyn Progress) -> Result<Self> {
+        let [first, second] = [0, 1].map(|side| read_bags(inputs[side], views[side], most, progress));
+        let ((first, first_lines), (second, second_lines)) = (first?, second?);
+        if first_lines != second_lines {
+            let problem = format!(
+                "has {second_lines} lines, but {} has {first_lines}: line by line they must be translations of each other",
+                inputs[0].path().display()
+            );
+            return Err(Error::malformed(inputs[1].path(), Place::Line(first_lines.min(second_lines) + 1), problem));
+        }
+        for ((bags, input), words) in [&first, &second].into_iter().zip(inputs).zip(views) {
+            if bags.empty() == bags.len() {
+                let problem = format!(
+                    "none of its words has a vector among {} words; check the view, the language and the casing",
+                    words.embeddings.len()
+                );
+                return Err(Error::malformed(input.path(), Place::Whole, problem));
+            }
+        }
+        let without_words = [first.empty(), second.empty()];
+        let vectors = [vectors_of(&first, views[0].embeddings), vectors_of(&second, views[1].embeddings)];
+        Ok(Corpus { vectors, without_words })
+    }
+
+    /// How many sentences there are of each language.
+    pub fn len(&self) -> usize {
+        self.vectors[0].rows()
+    }
+
+    /// True when there is none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The sentences of the first or the second language.
+    pub fn vectors(&self, side: usize) -> &Matrix {
+        &self.vectors[side]
+    }
+}
+
+/// The words of every sentence of a file, and how many lines it has.
+fn read_bags(input: &Input, words: Words, most: usize, progress: &dyn Progress) -> Result<(Bags, u64)> {
+    let mut bags = Bags::default();
+    let mut blocks = input.blocks()?;
+    let mut lines_before = 0;
+    while let Some(block) = blocks.next()? {
+        let block = if lines_before == 0 { block.strip_prefix(BYTE_ORDER_MARK).unwrap_or(block) } else { block };
+        let block = block.strip_suffix(b"\n").unwrap_or(block);
+        let in_block = memchr::memchr_iter(b'\n', block).count() as u64 + 1;
+        let sentences: Vec<(u64, &[u8])> = lines(block).take(most - bags.len()).collect();
+        let of_line =
+            |&(number, line): &(u64, &[u8])| Ok(words.of_sentence(utf8_line(input, lines_before + number, line)?));
+        let found: Vec<Vec<u32>> = sentences.par_iter().map(of_line).collect::<Result<_>>()?;
+        found.iter().for_each(|sentence| bags.push(sentence));
+        lines_before += in_block;
+        progress.advance(bags.len() as u64, most as u64);
+    }
+    Ok((bags, lines_before))
+}
+
+fn vectors_of(sentences: &Bags, embeddings: &Embeddings) -> Matrix {
+    let weights = inverse_document_frequencies(&[sentences], embeddings.len());
+    let dim = embeddings.dim();
+    let mut vectors = vec![0.0_f32; sentences.len() * dim];
+    vectors.par_chunks_mut(ROWS_AT_A_TIME * dim).enumerate().for_each(|(chunk, rows)| {
+        for (row, out) in rows.chunks_exact_mut(dim).enumerate() {
+            let mean = mean_vector(embeddings, &weights, sentences.get(chunk * ROWS_AT_A_TIME + row));
+            out.iter_mut().zip(mean).for_each(|(out, x)| *out = x as f32);
+        }
+    });
+    Matrix::new(vectors, dim)
+}
+
+/// Where criteria such as CSLS look for neighbours of a target sentence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Neighbours {
+    /// Among the queries, as MUSE does.
+    #[default]
+    Queries,
+    /// Among all sentences of the source language.
+    All,
+}
+
+/// Which sentences are looked for, and how.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SentenceOptions {
+    /// Look for so many sentences, drawn at random; all if there are fewer.
+    pub queries: usize,
+    /// The same seed draws the same sentences.
+    pub seed: u64,
+    /// What candidates are ranked by.
+    pub criterion: Criterion,
+    /// Where neighbours of targets are looked for.
+    pub neighbours: Neighbours,
+}
+
+impl Default for SentenceOptions {
+    /// MUSE's protocol: 2,000 queries.
+    fn default() -> Self {
+        SentenceOptions { queries: 2000, seed: 0, criterion: Criterion::Nn, neighbours: Neighbours::Queries }
+    }
+}
+
+/// Precision of sentence retrieval.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Sentences {
+    /// Sentences that were looked for.
+    pub queries: usize,
+    /// Sentences among which they were looked for: all of the other language.
+    pub candidates: usize,
+    /// Sentences of the source language none of whose words has a vector.
+    pub source_without_words: usize,
+    /// Those of the target language.
+    pub target_without_words: usize,
+    /// Per cent of queries whose translation is among the first 1, 5 and 10 candidates.
+    pub precision: BTreeMap<usize, f64>,
+    /// Mean reciprocal rank, times 100; beyond the first [`DEPTH`] candidates it counts 0.
+    pub mrr: f64,
+    /// What candidates were ranked by.
+    pub criterion: Criterion,
+    /// Where neighbours of targets were looked for.
+    pub neighbours: Neighbours,
+    #[serde(skip)]
+    ranks: Ranks,
+}
+
+impl Sentences {
+    /// 95 % intervals of precision and mean reciprocal rank.
+    pub fn intervals(&self, bootstrap: &Bootstrap) -> Intervals {
+        self.ranks.intervals(bootstrap)
+    }
+}
+
+/// Looks for the translations of sentences of language `from` (0 or 1) of a corpus among all sentences of the other. Both
+/// directions draw the same lines.
+pub fn sentences(
+    corpus: &Corpus,
+    from: usize,
+    options: &SentenceOptions,
+    progress: &dyn Progress,
+) -> Result<Sentences> {
+    if options.queries == 0 {
+        return Err(Error::argument("queries", 0, "at least one sentence must be looked for"));
+    }
+    let to = 1 - from;
+    let drawn = draw(corpus.len(), options.queries, options.seed);
+    let queries = corpus.vectors[from].select(&drawn);
+    let source = match options.neighbours {
+        Neighbours::Queries => &queries,
+        Neighbours::All => &corpus.vectors[from],
+    };
+    let pair = Pair { progress, ..Pair::new(source, &corpus.vectors[to]) };
+    let found = Retriever::new(pair, options.criterion)?.nearest(&queries, DEPTH)?;
+    let rank = |(hits, line): (&Vec<crate::retrieve::Hit>, &usize)| {
+        hits.iter().position(|hit| hit.index == *line).map(|place| place + 1)
+    };
+    let ranks = Ranks(found.iter().zip(&drawn).map(rank).collect());
+    Ok(Sentences {
+        queries: drawn.len(),
+        candidates: corpus.len(),
+        source_without_words: corpus.without_words[from],
+        target_without_words: corpus.without_words[to],
+        precision: ranks.precision(),
+        mrr: ranks.mrr(),
+        criterion: options.criterion,
+        neighbours: options.neighbours,
+        ranks,
+    })
+}
+
+/// So many different numbers under `all`, ascending.
+fn draw(all: usize, count: usize, seed: u64) -> Vec<usize> {
+    let mut random = Random::new(seed);
+    let mut numbers: Vec<usize> = (0..all).collect();
+    let count = count.min(all);
+    for at in 0..count {
+        numbers.swap(at, at + random.below(all - at));
+    }
+    numbers.truncate(count);
+    numbers.sort_unstable();
+    numbers
+}

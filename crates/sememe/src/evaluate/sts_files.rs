@@ -1,0 +1,136 @@
+//! Sets of sentence pairs with scores: semantic textual similarity (STS).
+
+use std::path::{Path, PathBuf};
+
+use super::scored_pairs::{number_in, set_name, utf8_line};
+use crate::error::{Error, Place, Result};
+use crate::files::{Bytes, Input};
+use crate::lexicon::{lines, text_of};
+
+/// Two sentences and how similar people find them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SentencePair {
+    /// The sentences.
+    pub sentences: [String; 2],
+    /// The more similar, the larger.
+    pub score: f64,
+}
+
+/// A set of STS.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SentencePairs {
+    /// What the sets of its release are averaged under, such as `STS12`.
+    pub year: String,
+    /// What it is called, such as `MSRpar`.
+    pub name: String,
+    /// The pairs in file order.
+    pub pairs: Vec<SentencePair>,
+    /// Pairs without a score, which are left out: later releases have them.
+    pub without_score: usize,
+}
+
+/// What the files of the original releases begin with: sentences, and their scores.
+const INPUT: &str = "STS.input.";
+const SCORES: &str = "STS.gs.";
+
+impl SentencePairs {
+    /// Reads a file of one of two kinds. Lines of `score TAB sentence TAB sentence`, called `STS12.MSRpar.tsv`, say. Or lines
+    /// of `sentence TAB sentence` as originally released, called `STS.input.MSRpar.txt`, with `STS.gs.MSRpar.txt` beside
+    /// it, in a folder that begins with the year, such as `STS12-en-test`.
+    pub fn read(path: &Path) -> Result<Self> {
+        let name = set_name(path);
+        match name.strip_prefix(INPUT) {
+            Some(set) => {
+                let file = path.file_name().unwrap_or_default().to_string_lossy().replacen(INPUT, SCORES, 1);
+                let folder = std::path::absolute(path).ok().and_then(|path| Some(path.parent()?.to_owned()));
+                let folder = folder.and_then(|folder| Some(folder.file_name()?.to_string_lossy().into_owned()));
+                let year = folder.as_deref().and_then(|folder| folder.split(['-', '.', '_']).next()).unwrap_or("STS");
+                read_release(&Input::open(path)?, &Input::open(&path.with_file_name(file))?, year, set)
+            }
+            None => Self::read_input(&Input::open(path)?),
+        }
+    }
+
+    /// Reads lines of `score TAB sentence TAB sentence` that are already at hand.
+    pub fn read_input(input: &Input) -> Result<Self> {
+        const FORM: &str = "SCORE TAB SENTENCE TAB SENTENCE";
+        let mut pairs = Vec::new();
+        for_each_line(input, |number, line| {
+            let fields: Vec<&str> = line.split('\t').collect();
+            let problem = |what: String| Error::malformed(input.path(), Place::Line(number), what);
+            let &[score, first, second, ..] = &fields[..] else {
+                return Err(problem(format!("has {} of 3 columns; lines must be {FORM}", fields.len())));
+            };
+            let score = number_in(score)
+                .ok_or_else(|| problem(format!("{score:?} is no score; lines must be {FORM}, without a header")))?;
+            pairs.push(SentencePair { sentences: [first, second].map(|text| text.trim().to_owned()), score });
+            Ok(())
+        })?;
+        let name = set_name(input.path());
+        let (year, name) = name.split_once('.').unwrap_or(("STS", &name));
+        Self::new(input, year, name, pairs, 0)
+    }
+
+    fn new(input: &Input, year: &str, name: &str, pairs: Vec<SentencePair>, without_score: usize) -> Result<Self> {
+        if pairs.is_empty() {
+            return Err(Error::malformed(input.path(), Place::Whole, "has no pairs of sentences with scores"));
+        }
+        Ok(SentencePairs { year: year.to_owned(), name: name.to_owned(), pairs, without_score })
+    }
+
+    /// The sets in a folder and the folders in it, sorted by path; none where there are none.
+    pub fn files_in(folder: &Path) -> Result<Vec<PathBuf>> {
+        let mut found = Vec::new();
+        let entries = std::fs::read_dir(folder).and_then(Iterator::collect::<std::io::Result<Vec<_>>>);
+        for path in entries.map_err(|error| Error::read(folder, error))?.into_iter().map(|entry| entry.path()) {
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            let is_set = (name.starts_with("STS") && name.contains(".tsv")) || name.starts_with(INPUT);
+            // The proprietary and the joint files of some releases are no sets of their own.
+            if path.is_dir() {
+                found.extend(Self::files_in(&path)?);
+            } else if is_set && !set_name(&path).ends_with(".ALL") {
+                found.push(path);
+            }
+        }
+        found.sort();
+        Ok(found)
+    }
+}
+
+fn read_release(input: &Input, scores: &Input, year: &str, name: &str) -> Result<SentencePairs> {
+    let mut all_scores: Vec<Option<f64>> = Vec::new();
+    for_each_line(scores, |number, line| {
+        let score = number_in(line);
+        if score.is_none() && !line.trim().is_empty() {
+            return Err(Error::malformed(scores.path(), Place::Line(number), format!("{line:?} is no score")));
+        }
+        all_scores.push(score);
+        Ok(())
+    })?;
+    let mut sentences = Vec::new();
+    for_each_line(input, |number, line| {
+        let mut fields = line.split('\t').map(|field| field.trim().to_owned());
+        let (Some(first), Some(second)) = (fields.next(), fields.next()) else {
+            let problem = "has no tab; lines must be SENTENCE TAB SENTENCE";
+            return Err(Error::malformed(input.path(), Place::Line(number), problem));
+        };
+        sentences.push([first, second]);
+        Ok(())
+    })?;
+    if sentences.len() != all_scores.len() {
+        let problem = format!("has {} scores for {} pairs of sentences", all_scores.len(), sentences.len());
+        return Err(Error::malformed(scores.path(), Place::Whole, problem));
+    }
+    let without_score = all_scores.iter().filter(|score| score.is_none()).count();
+    let pairs = sentences.into_iter().zip(all_scores);
+    let pairs = pairs.filter_map(|(sentences, score)| Some(SentencePair { sentences, score: score? })).collect();
+    SentencePairs::new(input, year, name, pairs, without_score)
+}
+
+/// Visits every line of a text, but for what follows the last line break.
+fn for_each_line(input: &Input, mut visit: impl FnMut(u64, &str) -> Result<()>) -> Result<()> {
+    let text: Bytes = text_of(input)?;
+    let text: &[u8] = &text;
+    let text = text.strip_suffix(b"\n").unwrap_or(text);
+    lines(text).try_for_each(|(number, line)| visit(number, utf8_line(input, number, line)?))
+}

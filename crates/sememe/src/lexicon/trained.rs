@@ -1,0 +1,102 @@
+//! Which pairs of words a model was fitted to, as hashes: enough to tell whether a pair is among them.
+
+use super::Tuples;
+
+/// A pair of words, each with the name of its view.
+pub type WordPair<'a> = [(&'a str, &'a str); 2];
+
+/// Hashes of pairs of words, eight bytes each: another pair is taken for one of a million once in 10¹³ cases.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct TrainedPairs {
+    /// Ascending, each once.
+    hashes: Vec<u64>,
+}
+
+impl TrainedPairs {
+    /// Every two words of every tuple. `views` are the names of the views; `word` finds words by view and index.
+    pub fn of<'a>(tuples: &Tuples, views: &[&'a str], word: impl Fn(usize, usize) -> &'a str) -> Self {
+        let mut hashes = Vec::new();
+        for tuple in tuples.iter() {
+            let words: Vec<(&str, &str)> = (tuple.iter().enumerate())
+                .filter_map(|(view, index)| index.map(|index| (views[view], word(view, index))))
+                .collect();
+            for (place, &first) in words.iter().enumerate() {
+                hashes.extend(words[place + 1..].iter().map(|&second| hash([first, second])));
+            }
+        }
+        Self::sorted(hashes)
+    }
+
+    /// The hashes as they were stored; none unless they ascend.
+    pub(crate) fn from_hashes(hashes: Vec<u64>) -> Option<Self> {
+        hashes.is_sorted_by(|a, b| a < b).then_some(TrainedPairs { hashes })
+    }
+
+    pub(crate) fn hashes(&self) -> &[u64] {
+        &self.hashes
+    }
+
+    fn sorted(mut hashes: Vec<u64>) -> Self {
+        hashes.sort_unstable();
+        hashes.dedup();
+        TrainedPairs { hashes }
+    }
+
+    /// How many pairs there are.
+    pub fn len(&self) -> usize {
+        self.hashes.len()
+    }
+
+    /// True when there is none.
+    pub fn is_empty(&self) -> bool {
+        self.hashes.is_empty()
+    }
+
+    /// Whether a pair is among them, in whichever order.
+    pub fn contains(&self, pair: WordPair) -> bool {
+        self.hashes.binary_search(&hash(pair)).is_ok()
+    }
+
+    /// These and those.
+    pub fn merged(&self, others: &Self) -> Self {
+        Self::sorted(self.hashes.iter().chain(&others.hashes).copied().collect())
+    }
+}
+
+fn hash(mut pair: WordPair) -> u64 {
+    pair.sort_unstable();
+    let mut hasher = blake3::Hasher::new();
+    for part in pair.iter().flat_map(|(view, word)| [view, word]) {
+        // Lengths, so that parts cannot run into each other.
+        hasher.update(&(part.len() as u64).to_le_bytes()).update(part.as_bytes());
+    }
+    u64::from_le_bytes(*hasher.finalize().as_bytes().first_chunk().expect("a hash has 32 bytes"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_two_words_of_a_tuple_are_a_pair_in_either_order() {
+        let words = [["house"], ["maison"], ["дом"]];
+        let mut tuples = Tuples::new(3);
+        tuples.add(&[Some(0), Some(0), None]);
+        tuples.add(&[Some(0), None, Some(0)]);
+        tuples.add(&[Some(0), Some(0), None]);
+        let trained = TrainedPairs::of(&tuples, &["en", "fr", "ru"], |view, index| words[view][index]);
+        assert_eq!(trained.len(), 2);
+        assert!(trained.contains([("en", "house"), ("fr", "maison")]));
+        assert!(trained.contains([("ru", "дом"), ("en", "house")]));
+        for other in [
+            [("fr", "maison"), ("ru", "дом")],
+            [("en", "maison"), ("fr", "house")],
+            [("e", "nhouse"), ("fr", "maison")],
+        ] {
+            assert!(!trained.contains(other), "{other:?}");
+        }
+        assert_eq!(trained.merged(&trained), trained);
+        assert_eq!(TrainedPairs::from_hashes(trained.hashes().to_vec()), Some(trained));
+        assert_eq!(TrainedPairs::from_hashes(vec![2, 1]), None);
+    }
+}
