@@ -85,6 +85,8 @@ fn outputs(command: &Command) -> Vec<PathBuf> {
         // Retrieval keeps in a space what it computed.
         Command::Translate(arguments) => vec![arguments.space.clone()],
         Command::Evaluate(Evaluate::Translation(arguments)) => vec![arguments.space.clone()],
+        Command::Evaluate(Evaluate::Noise(arguments)) => arguments.plot.iter().cloned().collect(),
+        Command::Sample(_) => Vec::new(),
     }
 }
 
@@ -104,6 +106,8 @@ fn run(sememe: &Sememe, interruption: &Arc<Interruption>) -> anyhow::Result<()> 
         Command::Export(arguments) => commands::export::run(arguments, global),
         Command::Project(arguments) => commands::project::run(arguments, global),
         Command::Evaluate(Evaluate::Translation(arguments)) => commands::evaluate::translation(arguments, global),
+        Command::Evaluate(Evaluate::Noise(arguments)) => commands::noise::run(arguments, global),
+        Command::Sample(arguments) => commands::sample::run(arguments, global),
         Command::Convert(arguments) => commands::convert::run(arguments, global),
         Command::Inspect(arguments) => commands::inspect::run(arguments, global),
     }

@@ -3,6 +3,7 @@
 mod fitting;
 mod gathering;
 mod retrieval;
+mod sampling;
 mod translation;
 
 use std::num::NonZeroUsize;
@@ -17,6 +18,7 @@ pub use self::fitting::Fitting;
 use self::gathering::GATHERING;
 pub use self::gathering::{Gathering, Identical, Which};
 pub use self::retrieval::{Export, Neighbors, Ranking};
+pub use self::sampling::{EvaluateNoise, Sample};
 pub use self::translation::{Induce, Lexicon, Translate};
 
 /// A request that makes no sense, in words for the person who made it.
@@ -97,6 +99,8 @@ pub enum Command {
     /// Measure how good a space is
     #[command(subcommand)]
     Evaluate(Evaluate),
+    /// Draw words from the model of a space
+    Sample(Sample),
     /// Convert word vectors from any format to any other
     Convert(Convert),
     /// Say what is in a file of vectors or of moments, or in a space
@@ -220,6 +224,8 @@ pub struct Project {
 pub enum Evaluate {
     /// Precision of word translation against a gold dictionary
     Translation(EvaluateTranslation),
+    /// Precision as noise, wrong entries or fewer entries make the input worse, for several methods
+    Noise(Box<EvaluateNoise>),
 }
 
 #[derive(Args)]

@@ -4,6 +4,7 @@ pub mod align;
 pub mod convert;
 pub mod demo;
 pub mod evaluate;
+mod experiment;
 pub mod export;
 pub mod extend;
 mod gather;
@@ -11,7 +12,9 @@ pub mod inspect;
 pub mod lexicon;
 pub mod moments;
 pub mod neighbors;
+pub mod noise;
 pub mod project;
+pub mod sample;
 pub mod translate;
 
 use std::path::{Path, PathBuf};

@@ -32,8 +32,7 @@ pub struct Bars {
 impl Bars {
     pub fn draw(&self, size: Point) -> Svg {
         let all = || self.series.iter().flat_map(|series| &series.bars);
-        let highest =
-            all().flat_map(|bar| [bar.value, bar.interval.map(|interval| interval[1]), bar.paper]).flatten();
+        let highest = all().flat_map(|bar| [bar.value, bar.interval.map(|interval| interval[1]), bar.paper]).flatten();
         let vertical = Axis::linear(0.0, (highest.fold(10.0, f64::max) / 10.0).ceil() * 10.0, 6);
         let swatch = |series: &Series| if series.is_faint { Swatch::FaintBox } else { Swatch::Box };
         let key = |series: &Series| Key { colour: series.colour, swatch: swatch(series), name: series.name.clone() };
@@ -61,7 +60,8 @@ impl Bars {
             let says = format!("{}, {}", series.name, self.groups[group]);
             if let Some(value) = value {
                 let top = frame.y(vertical, value);
-                let class = format!("fill k{}{}", series.colour % super::COLOURS, if series.is_faint { " faint" } else { "" });
+                let class =
+                    format!("fill k{}{}", series.colour % super::COLOURS, if series.is_faint { " faint" } else { "" });
                 let says = format!("{says}: {value:.1}");
                 frame.svg.rectangle(&class, (x + 0.5, top), (width - 1.0, bottom - top), &says);
             }
@@ -70,7 +70,12 @@ impl Bars {
                 frame.svg.line("whisker", (middle, low), (middle, high));
             }
             if let Some(paper) = paper {
-                frame.svg.diamond("mark", (middle, frame.y(vertical, paper)), 3.6, &format!("{says}, in the paper: {paper:.1}"));
+                frame.svg.diamond(
+                    "mark",
+                    (middle, frame.y(vertical, paper)),
+                    3.6,
+                    &format!("{says}, in the paper: {paper:.1}"),
+                );
             }
         }
     }

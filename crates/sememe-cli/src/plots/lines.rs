@@ -61,7 +61,13 @@ impl Lines {
 
 /// A round number at or above the largest value.
 fn nice_end(largest: f64) -> f64 {
-    let step = if largest > 20.0 { 10.0 } else if largest > 1.0 { 2.0 } else { 0.2 };
+    let step = if largest > 20.0 {
+        10.0
+    } else if largest > 1.0 {
+        2.0
+    } else {
+        0.2
+    };
     (largest / step).ceil().max(1.0) * step
 }
 

@@ -36,7 +36,12 @@ impl Map {
         let mut taken: Vec<Area> = placed.iter().flatten().map(|&at| Area::around(at, 4.0)).collect();
         for (group, points) in self.groups.iter().zip(&placed) {
             for ((view, word, _), &at) in group.words.iter().zip(points) {
-                svg.dot(&format!("halo k{}", view % super::COLOURS), at, 3.6, &format!("{word} ({})", self.views[*view]));
+                svg.dot(
+                    &format!("halo k{}", view % super::COLOURS),
+                    at,
+                    3.6,
+                    &format!("{word} ({})", self.views[*view]),
+                );
             }
         }
         // Words of the first view first: if room is scarce, its labels are shown.
@@ -113,7 +118,8 @@ fn free_place(word: &str, (x, y): Point, taken: &[Area], (width, height): Point)
         [(far, 4.0), (-far, 4.0), (0.0, above), (0.0, below), (far, above), (far, below), (-far, above), (-far, below)]
     });
     let is_free = |(_, _, area): &(Point, Anchor, Area)| {
-        let inside = area.left >= 4.0 && area.right <= width - 4.0 && area.top >= TOP - 12.0 && area.bottom <= height - 4.0;
+        let inside =
+            area.left >= 4.0 && area.right <= width - 4.0 && area.top >= TOP - 12.0 && area.bottom <= height - 4.0;
         inside && !taken.iter().any(|other| area.meets(other))
     };
     places.map(|(dx, dy)| candidate(dx, dy)).find(is_free)
@@ -133,7 +139,8 @@ mod tests {
         assert!(svg.contains(">word00<") && svg.contains("A &lt;map&gt;") && !svg.contains("NaN"));
         let mut taken = Vec::new();
         for at in 0..20 {
-            if let Some((_, _, area)) = free_place("somewhere", (100.0 + f64::from(at), 200.0), &taken, (600.0, 400.0)) {
+            if let Some((_, _, area)) = free_place("somewhere", (100.0 + f64::from(at), 200.0), &taken, (600.0, 400.0))
+            {
                 assert!(taken.iter().all(|other| !area.meets(other)));
                 taken.push(area);
             }

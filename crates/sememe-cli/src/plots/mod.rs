@@ -8,6 +8,8 @@ mod lines;
 mod map;
 mod svg;
 
+use sememe::model::Method;
+
 pub use self::bars::{Bar, Bars, Series};
 pub use self::lines::{Curve, Lines, learning_curve};
 pub use self::map::{Group, Map};
@@ -20,3 +22,15 @@ pub const COLOURS: usize = 8;
 pub const WIDE: (f64, f64) = (860.0, 400.0);
 /// One of two or three beside each other.
 pub const NARROW: (f64, f64) = (430.0, 320.0);
+
+/// A method has the same colour everywhere.
+pub fn colour_of(method: Method) -> usize {
+    match method {
+        Method::Ibfa => 0,
+        Method::Svd => 1,
+        Method::Cca => 2,
+        Method::LeastSquares => 3,
+        Method::CcaNipals => 4,
+        Method::Mbfa => 5,
+    }
+}

@@ -79,9 +79,7 @@ impl Svg {
     }
 
     pub fn line(&mut self, class: &str, (x1, y1): Point, (x2, y2): Point) {
-        self.put(format_args!(
-            "<line class=\"{class}\" x1=\"{x1:.1}\" y1=\"{y1:.1}\" x2=\"{x2:.1}\" y2=\"{y2:.1}\"/>"
-        ));
+        self.put(format_args!("<line class=\"{class}\" x1=\"{x1:.1}\" y1=\"{y1:.1}\" x2=\"{x2:.1}\" y2=\"{y2:.1}\"/>"));
     }
 
     pub fn path(&mut self, class: &str, points: &[Point]) {
@@ -119,7 +117,9 @@ impl Svg {
 
     pub fn text(&mut self, class: &str, (x, y): Point, anchor: Anchor, text: &str) {
         let (anchor, text) = (anchor.name(), escape(text));
-        self.put(format_args!("<text class=\"{class}\" x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\">{text}</text>"));
+        self.put(format_args!(
+            "<text class=\"{class}\" x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\">{text}</text>"
+        ));
     }
 
     /// Text that is read from below.

@@ -71,8 +71,9 @@ impl Report {
             write(MARKDOWN, self.markdown())?;
             write(JSON, serde_json::to_string_pretty(self)? + "\n")?;
             let blocks = self.sections.iter().flat_map(|section| &section.blocks);
-            let figures: Vec<&Figure> =
-                blocks.filter_map(|block| if let Block::Figure(figure) = block { Some(figure) } else { None }).collect();
+            let figures: Vec<&Figure> = blocks
+                .filter_map(|block| if let Block::Figure(figure) = block { Some(figure) } else { None })
+                .collect();
             if !figures.is_empty() {
                 fs::create_dir(folder.path().join(FIGURES))?;
             }

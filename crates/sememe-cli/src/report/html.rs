@@ -11,7 +11,8 @@ impl Report {
     /// A page that needs no network: styles and drawings are in it.
     pub fn html(&self) -> String {
         let (title, lead) = (escape(&self.title), escape(&self.lead));
-        let link = |section: &Section| format!("<li><a href=\"#{}\">{}</a></li>", escape(&section.id), escape(&section.title));
+        let link =
+            |section: &Section| format!("<li><a href=\"#{}\">{}</a></li>", escape(&section.id), escape(&section.title));
         let links: String = self.sections.iter().map(link).collect();
         let sections: String = self.sections.iter().map(section).collect();
         format!(
@@ -52,7 +53,9 @@ fn table(table: &Table) -> String {
     let notes: String = reasons.iter().enumerate().map(note).collect();
     let notes = if notes.is_empty() { notes } else { format!("<ul class=\"notes\">{notes}</ul>") };
     let legend = match table.has_paper() {
-        true => "<p class=\"legend\"><span class=\"ours\">Ours</span> above, <span class=\"paper\">the paper’s</span> below.</p>",
+        true => {
+            "<p class=\"legend\"><span class=\"ours\">Ours</span> above, <span class=\"paper\">the paper’s</span> below.</p>"
+        }
         false => "",
     };
     format!(
@@ -66,7 +69,8 @@ fn table(table: &Table) -> String {
 /// One line of column names, or two where columns are grouped.
 fn header(table: &Table) -> String {
     let is_text = |at: usize| {
-        let holds_text = |row: &Row| matches!(row, Row::Cells { cells, .. } if matches!(cells.get(at), Some(Cell::Text(_))));
+        let holds_text =
+            |row: &Row| matches!(row, Row::Cells { cells, .. } if matches!(cells.get(at), Some(Cell::Text(_))));
         table.rows.iter().any(holds_text)
     };
     let starts = |at: usize| at > 0 && table.columns[at].group != table.columns[at - 1].group;
@@ -92,7 +96,10 @@ fn row(table: &Table, at: usize, reasons: &[&str]) -> String {
     match &table.rows[at] {
         Row::Heading { heading } => {
             let width = table.columns.len() + 1;
-            format!("<tr class=\"heading\"><th colspan=\"{width}\" scope=\"rowgroup\"><span>{}</span></th></tr>\n", escape(heading))
+            format!(
+                "<tr class=\"heading\"><th colspan=\"{width}\" scope=\"rowgroup\"><span>{}</span></th></tr>\n",
+                escape(heading)
+            )
         }
         Row::Cells { name, cells } => {
             let starts = |at: usize| at > 0 && table.columns[at].group != table.columns[at - 1].group;

@@ -53,9 +53,9 @@ fn table(table: &Table) -> String {
     text += &"---:|".repeat(table.columns.len());
     for (at, row) in table.rows.iter().enumerate() {
         let cells: Vec<String> = match row {
-            Row::Heading { heading } => {
-                std::iter::once(format!("**{}**", escape(heading))).chain(table.columns.iter().map(|_| String::new())).collect()
-            }
+            Row::Heading { heading } => std::iter::once(format!("**{}**", escape(heading)))
+                .chain(table.columns.iter().map(|_| String::new()))
+                .collect(),
             Row::Cells { name, cells } => {
                 let one = |(column, cell): (usize, &Cell)| match cell {
                     Cell::Text(text) => escape(text),

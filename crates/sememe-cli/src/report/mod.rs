@@ -58,9 +58,13 @@ impl Section {
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub enum Block {
     /// A paragraph.
-    Text { text: String },
+    Text {
+        text: String,
+    },
     /// What could not be computed, and why.
-    Missing { reasons: Vec<String> },
+    Missing {
+        reasons: Vec<String>,
+    },
     Table(Table),
     Figure(Figure),
 }
