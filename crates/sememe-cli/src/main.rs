@@ -87,6 +87,7 @@ fn outputs(command: &Command) -> Vec<PathBuf> {
         Command::Evaluate(Evaluate::Translation(arguments)) => vec![arguments.space.clone()],
         Command::Evaluate(Evaluate::Noise(arguments)) => arguments.plot.iter().cloned().collect(),
         Command::Sample(_) => Vec::new(),
+        Command::Reproduce(arguments) => vec![arguments.output.clone()],
     }
 }
 
@@ -108,6 +109,7 @@ fn run(sememe: &Sememe, interruption: &Arc<Interruption>) -> anyhow::Result<()> 
         Command::Evaluate(Evaluate::Translation(arguments)) => commands::evaluate::translation(arguments, global),
         Command::Evaluate(Evaluate::Noise(arguments)) => commands::noise::run(arguments, global),
         Command::Sample(arguments) => commands::sample::run(arguments, global),
+        Command::Reproduce(arguments) => commands::reproduce::run(arguments, global),
         Command::Convert(arguments) => commands::convert::run(arguments, global),
         Command::Inspect(arguments) => commands::inspect::run(arguments, global),
     }

@@ -2,6 +2,7 @@
 
 mod fitting;
 mod gathering;
+mod reproduction;
 mod retrieval;
 mod sampling;
 mod translation;
@@ -17,6 +18,7 @@ use sememe::vectors::{Format, ReadOptions};
 pub use self::fitting::Fitting;
 use self::gathering::GATHERING;
 pub use self::gathering::{Gathering, Identical, Which};
+pub use self::reproduction::{Part, Reproduce};
 pub use self::retrieval::{Export, Neighbors, Ranking};
 pub use self::sampling::{EvaluateNoise, Sample};
 pub use self::translation::{Induce, Lexicon, Translate};
@@ -101,6 +103,8 @@ pub enum Command {
     Evaluate(Evaluate),
     /// Draw words from the model of a space
     Sample(Sample),
+    /// Compute the tables and figures of the paper on data at hand, and write a report
+    Reproduce(Reproduce),
     /// Convert word vectors from any format to any other
     Convert(Convert),
     /// Say what is in a file of vectors or of moments, or in a space

@@ -10,10 +10,12 @@ pub mod extend;
 mod gather;
 pub mod inspect;
 pub mod lexicon;
+mod map;
 pub mod moments;
 pub mod neighbors;
 pub mod noise;
 pub mod project;
+pub mod reproduce;
 pub mod sample;
 pub mod translate;
 
