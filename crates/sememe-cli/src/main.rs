@@ -70,7 +70,10 @@ fn outputs(command: &Command) -> Vec<PathBuf> {
         format.map_or_else(Vec::new, |format| vectors::files_written(path, format))
     };
     match command {
-        Command::Demo(arguments) => arguments.keep.iter().cloned().collect(),
+        Command::Demo(arguments) => {
+            let report = arguments.report.clone().unwrap_or_else(|| commands::demo::REPORT.into());
+            arguments.keep.iter().cloned().chain([report]).collect()
+        }
         Command::Align(arguments) => vec![arguments.output.clone()],
         Command::Moments(arguments) => vec![arguments.output.clone()],
         Command::Extend(arguments) => vec![arguments.output.clone().unwrap_or_else(|| arguments.space.clone())],

@@ -117,6 +117,9 @@ pub struct Demo {
     /// Keep the aligned space in this folder, to try the other commands on
     #[arg(long, value_name = "SPACE")]
     pub keep: Option<PathBuf>,
+    /// Write the report, a page with plots, to this folder [default: sememe-report]
+    #[arg(long, value_name = "REPORT")]
+    pub report: Option<PathBuf>,
 }
 
 #[derive(Args)]

@@ -3,7 +3,7 @@
 use sememe::align::held_out_shrinkage;
 use sememe::evaluate::{self, Bootstrap, Translation};
 use sememe::lexicon::{Lexicon, Tuples};
-use sememe::model::{self, Model, Shrinkage};
+use sememe::model::{self, Method, Model, Shrinkage};
 use sememe::moments::Moments;
 use sememe::retrieve::{Criterion, Pair, Retriever};
 use sememe::vectors::Embeddings;
@@ -25,7 +25,10 @@ impl<'a> Experiment<'a> {
     pub fn fit(&self, options: &model::Options) -> sememe::Result<Model> {
         let mut options = options.clone();
         if options.shrinkage == Shrinkage::Auto {
-            options.shrinkage = held_out_shrinkage(&self.moments, &self.views, &self.tuples, &options);
+            // Canonical correlations found slowly want the same shrinkage as those found at once.
+            let method = options.method.map(|method| if method == Method::CcaNipals { Method::Cca } else { method });
+            let tried = model::Options { method, ..options.clone() };
+            options.shrinkage = held_out_shrinkage(&self.moments, &self.views, &self.tuples, &tried);
         }
         Ok(model::fit(&self.moments, &options)?.0)
     }

@@ -13,6 +13,9 @@ pub struct Table {
     /// Digits after the point.
     #[serde(skip)]
     pub decimals: usize,
+    /// Whether rows are rivals, of which the best is marked.
+    #[serde(skip)]
+    pub marks_best: bool,
 }
 
 /// A column, perhaps one of several under a common heading.
@@ -105,7 +108,7 @@ impl Cell {
 impl Table {
     /// A table of figures with one digit after the point.
     pub fn new(caption: impl Into<String>, corner: impl Into<String>, columns: Vec<Column>) -> Self {
-        Table { caption: caption.into(), corner: corner.into(), columns, rows: Vec::new(), decimals: 1 }
+        Table { caption: caption.into(), corner: corner.into(), columns, rows: Vec::new(), decimals: 1, marks_best: true }
     }
 
     /// The distinct reasons why figures are missing, in the order in which they are met.
@@ -132,7 +135,7 @@ impl Table {
         // As they are printed: what looks equal is equally good.
         let printed = |value: f64| format!("{value:.*}", self.decimals);
         let best = others.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        others.len() > 1 && at(row).is_some_and(|value| printed(value) == printed(best))
+        self.marks_best && others.len() > 1 && at(row).is_some_and(|value| printed(value) == printed(best))
     }
 
     /// Whether any cell has a figure of the paper.
