@@ -40,9 +40,9 @@ impl Bars {
         if all().any(|bar| bar.paper.is_some()) {
             legend.push(Key { colour: 0, swatch: Swatch::Diamond, name: "the paper".to_owned() });
         }
-        let mut frame = Frame::new(size, &self.title, &legend);
+        let mut frame = Frame::for_categories(size, &self.title, &legend);
         frame.vertical(&vertical, &self.y);
-        frame.categories(&self.groups.iter().map(String::as_str).collect::<Vec<_>>(), "");
+        frame.categories(&self.groups.iter().map(String::as_str).collect::<Vec<_>>());
         for group in 0..self.groups.len() {
             self.draw_group(&mut frame, &vertical, group);
         }

@@ -7,6 +7,8 @@ use super::svg::{Anchor, Point, Svg, width_of};
 const LEFT: f64 = 62.0;
 const RIGHT: f64 = 18.0;
 const BELOW: f64 = 50.0;
+/// Below categories, which speak for themselves.
+const BELOW_CATEGORIES: f64 = 28.0;
 const ABOVE: f64 = 14.0;
 const LEGEND_LINE: f64 = 20.0;
 const TITLE: f64 = 24.0;
@@ -37,6 +39,12 @@ pub struct Frame {
 }
 
 impl Frame {
+    /// An empty frame for categories under a title and a legend.
+    pub fn for_categories(size: Point, title: &str, legend: &[Key]) -> Self {
+        let frame = Self::new(size, title, legend);
+        Frame { height: frame.height + BELOW - BELOW_CATEGORIES, ..frame }
+    }
+
     /// An empty frame under a title and a legend.
     pub fn new((width, height): Point, title: &str, legend: &[Key]) -> Self {
         let mut svg = Svg::new(width, height, title);
@@ -67,7 +75,8 @@ impl Frame {
 
     /// The line and labels of the horizontal axis.
     pub fn horizontal(&mut self, axis: &Axis, name: &str) {
-        let bottom = self.base(name);
+        let bottom = self.base();
+        self.svg.text("soft small", (self.left + self.width / 2.0, bottom + 37.0), Anchor::Middle, name);
         for (value, label) in &axis.ticks {
             let x = self.x(axis, *value);
             self.svg.line("axis", (x, bottom), (x, bottom + 4.0));
@@ -76,18 +85,17 @@ impl Frame {
     }
 
     /// The line below the data, with names at equal distances.
-    pub fn categories(&mut self, labels: &[&str], name: &str) {
-        let bottom = self.base(name);
+    pub fn categories(&mut self, labels: &[&str]) {
+        let bottom = self.base();
         for (at, label) in labels.iter().enumerate() {
             let x = self.left + self.width * (at as f64 + 0.5) / labels.len() as f64;
             self.svg.text("small", (x, bottom + 17.0), Anchor::Middle, label);
         }
     }
 
-    fn base(&mut self, name: &str) -> f64 {
+    fn base(&mut self) -> f64 {
         let bottom = self.top + self.height;
         self.svg.line("axis", (self.left, bottom), (self.left + self.width, bottom));
-        self.svg.text("soft small", (self.left + self.width / 2.0, bottom + 37.0), Anchor::Middle, name);
         bottom
     }
 

@@ -1,5 +1,6 @@
 //! A map: words of several views at their places in a plane, with labels that keep out of each other's way.
 
+use super::colour_of_view;
 use super::frame::{Frame, Key, Swatch};
 use super::svg::{Anchor, Point, Svg, width_of};
 
@@ -23,7 +24,11 @@ pub struct Map {
 
 impl Map {
     pub fn draw(&self, (width, height): Point) -> Svg {
-        let key = |(colour, name): (usize, &String)| Key { colour, swatch: Swatch::Box, name: name.clone() };
+        let key = |(view, name): (usize, &String)| Key {
+            colour: colour_of_view(view),
+            swatch: Swatch::Box,
+            name: name.clone(),
+        };
         let legend: Vec<Key> = self.views.iter().enumerate().map(key).collect();
         let mut svg = Frame::new((width, height), &self.title, &legend).svg;
         let place = self.placement((width, height));
@@ -37,7 +42,7 @@ impl Map {
         for (group, points) in self.groups.iter().zip(&placed) {
             for ((view, word, _), &at) in group.words.iter().zip(points) {
                 svg.dot(
-                    &format!("halo k{}", view % super::COLOURS),
+                    &format!("halo k{}", colour_of_view(*view)),
                     at,
                     3.6,
                     &format!("{word} ({})", self.views[*view]),
@@ -49,7 +54,7 @@ impl Map {
             for (group, points) in self.groups.iter().zip(&placed) {
                 for ((_, word, _), &at) in group.words.iter().zip(points).filter(|((view, ..), _)| *view == shown) {
                     if let Some((label, anchor, area)) = free_place(word, at, &taken, (width, height)) {
-                        svg.text(&format!("word small k{}", shown % super::COLOURS), label, anchor, word);
+                        svg.text(&format!("word small k{}", colour_of_view(shown)), label, anchor, word);
                         taken.push(area);
                     }
                 }

@@ -19,9 +19,14 @@ pub use self::svg::{STYLE, Svg};
 pub const COLOURS: usize = 8;
 
 /// A plot as wide as a page.
-pub const WIDE: (f64, f64) = (860.0, 400.0);
+pub const WIDE: (f64, f64) = (940.0, 400.0);
 /// One of two or three beside each other.
 pub const NARROW: (f64, f64) = (430.0, 320.0);
+
+/// Views have colours that are easy to tell apart, also as letters.
+pub fn colour_of_view(view: usize) -> usize {
+    [0, 1, 2, 5, 4, 6, 7, 3][view % COLOURS]
+}
 
 /// A method has the same colour everywhere.
 pub fn colour_of(method: Method) -> usize {

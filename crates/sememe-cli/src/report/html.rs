@@ -41,7 +41,10 @@ fn block(block: &Block) -> String {
         Block::Table(part) => table(part),
         Block::Figure(figure) => {
             let caption = escape(&figure.caption);
-            format!("<figure>{}<figcaption>{caption}</figcaption></figure>\n", figure.svg.inline())
+            format!(
+                "<figure><div class=\"scroll\">{}</div><figcaption>{caption}</figcaption></figure>\n",
+                figure.svg.inline()
+            )
         }
     }
 }

@@ -4,6 +4,8 @@ mod folder;
 mod html;
 mod markdown;
 mod table;
+#[cfg(test)]
+mod tests;
 
 use serde::Serialize;
 use serde_json::Value;

@@ -108,7 +108,14 @@ impl Cell {
 impl Table {
     /// A table of figures with one digit after the point.
     pub fn new(caption: impl Into<String>, corner: impl Into<String>, columns: Vec<Column>) -> Self {
-        Table { caption: caption.into(), corner: corner.into(), columns, rows: Vec::new(), decimals: 1, marks_best: true }
+        Table {
+            caption: caption.into(),
+            corner: corner.into(),
+            columns,
+            rows: Vec::new(),
+            decimals: 1,
+            marks_best: true,
+        }
     }
 
     /// The distinct reasons why figures are missing, in the order in which they are met.

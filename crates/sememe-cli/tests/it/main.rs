@@ -4,6 +4,7 @@ mod errors;
 mod evidence;
 mod pipeline;
 mod retrieval;
+mod studies;
 mod translation;
 
 use std::path::{Path, PathBuf};

@@ -57,8 +57,14 @@ impl Done<'_> {
     }
 
     /// A model of some of the languages by another method.
-    fn rival<'a>(&self, prepared: &'a [Embeddings], method: Method, places: &[usize]) -> anyhow::Result<(Experiment<'a>, sememe::model::Model)> {
-        let views: Vec<(&str, &Embeddings)> = places.iter().map(|&place| (LANGUAGES[place].name, &prepared[place])).collect();
+    fn rival<'a>(
+        &self,
+        prepared: &'a [Embeddings],
+        method: Method,
+        places: &[usize],
+    ) -> anyhow::Result<(Experiment<'a>, sememe::model::Model)> {
+        let views: Vec<(&str, &Embeddings)> =
+            places.iter().map(|&place| (LANGUAGES[place].name, &prepared[place])).collect();
         let mut tuples = Tuples::new(places.len());
         for tuple in self.tuples.iter() {
             let tuple: Vec<Option<usize>> = places.iter().map(|&place| tuple[place]).collect();
@@ -102,11 +108,22 @@ impl Done<'_> {
         let bars = Bars {
             title: "Precision at 1 on unseen words".to_owned(),
             y: "P@1, %".to_owned(),
-            groups: of_mbfa.iter().map(|(from, to, _)| format!("{}-{}", LANGUAGES[*from].name, LANGUAGES[*to].name)).collect(),
-            series: [("SVD", Method::Svd, &of_svd[..]), ("MBFA", Method::Mbfa, &of_mbfa)].into_iter().map(series).collect(),
+            groups: of_mbfa
+                .iter()
+                .map(|(from, to, _)| format!("{}-{}", LANGUAGES[*from].name, LANGUAGES[*to].name))
+                .collect(),
+            series: [("SVD", Method::Svd, &of_svd[..]), ("MBFA", Method::Mbfa, &of_mbfa)]
+                .into_iter()
+                .map(series)
+                .collect(),
         };
         let caption = "Every language to every other: the nearest word by cosine among 5,000.";
-        section.add(Figure { name: "translation".to_owned(), caption: caption.to_owned(), data: json!(bars.groups), svg: bars.draw(plots::WIDE) });
+        section.add(Figure {
+            name: "translation".to_owned(),
+            caption: caption.to_owned(),
+            data: json!(bars.groups),
+            svg: bars.draw(plots::WIDE),
+        });
         let columns = LANGUAGES.iter().map(|language| Column::new(language.in_english)).collect();
         let mut table = Table::new("P@1 of MBFA, from (rows) and to (columns)", "", columns);
         for (from, language) in LANGUAGES.iter().enumerate() {
@@ -123,7 +140,9 @@ impl Done<'_> {
 
     fn examples(&self) -> Section {
         let mut section = Section::new("examples", "Examples");
-        section.say("The three nearest words of every other language for English words that the model has not seen translated.");
+        section.say(
+            "The three nearest words of every other language for English words that the model has not seen translated.",
+        );
         let columns = LANGUAGES[1..].iter().map(|language| Column::new(language.in_english)).collect();
         let mut table = Table::new("Candidates, the nearest first", "English", columns);
         table.rows = (self.translations.iter())
@@ -136,8 +155,8 @@ impl Done<'_> {
     fn map(&self) -> anyhow::Result<Section> {
         let mut section = Section::new("map", "A map of meanings");
         section.say(
-            "Some of the concepts that the model was fitted to, where it puts their words, in the plane in which they differ most. \
-             The four words of a concept are joined.",
+            "Some of the concepts that the model was fitted to, where it puts their words. The four words of a concept are \
+             joined.",
         );
         let views: Vec<(&str, &Embeddings)> =
             LANGUAGES.iter().map(|language| language.in_english).zip(self.latent()).collect();
@@ -155,7 +174,11 @@ impl Done<'_> {
         for (place, language) in LANGUAGES.iter().enumerate().skip(1) {
             let (_, model) = self.rival(prepared, Method::Ibfa, &[0, place])?;
             let points = model.rho.iter().enumerate().map(|(at, &rho)| (at as f64 + 1.0, rho)).collect();
-            curves.push(Curve { name: format!("English–{}", language.in_english), colour: place, points });
+            curves.push(Curve {
+                name: format!("English–{}", language.in_english),
+                colour: plots::colour_of_view(place),
+                points,
+            });
         }
         let lines = Lines {
             title: "Canonical correlations".to_owned(),
@@ -185,7 +208,12 @@ impl Done<'_> {
             ));
             let svg = plots::learning_curve(&[("MBFA", values)])?;
             let caption = "The negative log-likelihood after every accepted step, on covariances as they were shrunk.";
-            section.add(Figure { name: "learning-curve".to_owned(), caption: caption.to_owned(), data: json!(values), svg });
+            section.add(Figure {
+                name: "learning-curve".to_owned(),
+                caption: caption.to_owned(),
+                data: json!(values),
+                svg,
+            });
         }
         Ok(section)
     }
@@ -195,16 +223,18 @@ impl Done<'_> {
         section.say(format!(
             "The model can also make things up: a hidden vector and noise give a vector of each language, and the nearest words \
              stand for these. Of {DRAWN} draws those with the largest density under the model are shown. They are no translations, \
-             but about related things. Words of which two are in one of the concepts are left out."
+             but often about related things. Words of which two are in one of the concepts are left out."
         ));
         let alignment = &self.aligned.alignment;
         let views: Vec<_> = self.aligned.latent.iter().flatten().collect();
-        let latent = views.iter().map(|view| (view.embeddings.matrix(), view.log_density.as_deref().unwrap_or_default()));
+        let latent =
+            views.iter().map(|view| (view.embeddings.matrix(), view.log_density.as_deref().unwrap_or_default()));
         let drawn = sample::draw(&alignment.model, &Vocabularies::Latent(latent.collect()), DRAWN, self.seed)?;
         let names = LANGUAGES.map(|language| language.name);
         let vocabularies: Vec<&Vocabulary> = views.iter().map(|view| view.embeddings.vocabulary()).collect();
         let new = without_trained(drawn, alignment.trained.as_ref(), &names, &vocabularies);
-        let columns = LANGUAGES[1..].iter().map(|language| Column::new(language.in_english)).chain([Column::new("log p, nats")]);
+        let columns =
+            LANGUAGES[1..].iter().map(|language| Column::new(language.in_english)).chain([Column::new("log p, nats")]);
         let mut table = Table::new("The most probable draws", "English", columns.collect());
         for drawn in new.iter().take(SHOWN) {
             let words = words_of(drawn, &vocabularies);

@@ -31,7 +31,8 @@ impl Data {
     /// Looks for vectors; the rest is looked for when it is needed.
     pub fn open(folder: &Path, vectors: Option<&Path>) -> anyhow::Result<Self> {
         let searched = vectors.unwrap_or(folder);
-        let entries = fs::read_dir(searched).map_err(|error| sememe::Error::Read { path: searched.to_owned(), source: error })?;
+        let entries =
+            fs::read_dir(searched).map_err(|error| sememe::Error::Read { path: searched.to_owned(), source: error })?;
         let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
         paths.sort();
         let mut found: BTreeMap<String, PathBuf> = BTreeMap::new();
@@ -69,13 +70,15 @@ impl Data {
     /// What to fit to: MUSE's first 5,000 words, or XLING's.
     pub fn train(&self, from: &str, to: &str) -> Result<DictionaryFile, String> {
         let muse = self.muse(from, to, &["0-5000.txt"]).map(|path| DictionaryFile { path, is_reversed: false });
-        muse.or_else(|| self.xling(from, to, "train.freq.5k.tsv")).ok_or_else(|| missing(&format!("{from}-{to}.0-5000.txt")))
+        muse.or_else(|| self.xling(from, to, "train.freq.5k.tsv"))
+            .ok_or_else(|| missing(&format!("{from}-{to}.0-5000.txt")))
     }
 
     /// What to test on: MUSE's next 1,500 words, or XLING's.
     pub fn test(&self, from: &str, to: &str) -> Result<DictionaryFile, String> {
         let muse = self.muse(from, to, &["5000-6500.txt"]).map(|path| DictionaryFile { path, is_reversed: false });
-        muse.or_else(|| self.xling(from, to, "test.freq.2k.tsv")).ok_or_else(|| missing(&format!("{from}-{to}.5000-6500.txt")))
+        muse.or_else(|| self.xling(from, to, "test.freq.2k.tsv"))
+            .ok_or_else(|| missing(&format!("{from}-{to}.5000-6500.txt")))
     }
 
     /// MUSE's whole dictionary.
@@ -128,7 +131,11 @@ impl Data {
             let is_other = |path: &&PathBuf| sentence_file(path) == Some((name.clone(), pair.clone(), b.to_owned()));
             if let Some(second) = paths.iter().find(is_other) {
                 let languages = [two_letters(a), two_letters(b)];
-                texts.push(ParallelText { name: format!("{name}.{pair}"), languages, files: [first.clone(), second.clone()] });
+                texts.push(ParallelText {
+                    name: format!("{name}.{pair}"),
+                    languages,
+                    files: [first.clone(), second.clone()],
+                });
             }
         }
         texts
@@ -147,7 +154,8 @@ fn vectors_at(path: &Path) -> Option<(String, PathBuf)> {
         let file = path.join("vectors.npy");
         return (is_language(name) && file.is_file()).then(|| (name.to_owned(), file));
     }
-    let stem = ["gz", "xz", "zst"].iter().fold(name, |name, ending| name.strip_suffix(&format!(".{ending}")).unwrap_or(name));
+    let stem =
+        ["gz", "xz", "zst"].iter().fold(name, |name, ending| name.strip_suffix(&format!(".{ending}")).unwrap_or(name));
     let stem = [".vec", ".npy", ".safetensors", ".bin"].iter().find_map(|ending| stem.strip_suffix(ending))?;
     let code = stem.strip_prefix("wiki.").or_else(|| stem.strip_prefix("cc.")).unwrap_or(stem);
     let code = code.strip_suffix(".300").unwrap_or(code);
@@ -157,7 +165,8 @@ fn vectors_at(path: &Path) -> Option<(String, PathBuf)> {
 /// The name, the pair and the language of a file such as `europarl.en-fr.en.xz`.
 fn sentence_file(path: &Path) -> Option<(String, String, String)> {
     let name = path.file_name()?.to_str()?;
-    let name = ["gz", "xz", "zst"].iter().fold(name, |name, ending| name.strip_suffix(&format!(".{ending}")).unwrap_or(name));
+    let name =
+        ["gz", "xz", "zst"].iter().fold(name, |name, ending| name.strip_suffix(&format!(".{ending}")).unwrap_or(name));
     let (rest, language) = name.rsplit_once('.')?;
     let (name, pair) = rest.rsplit_once('.')?;
     pair.contains('-').then(|| (name.to_owned(), pair.to_owned(), language.to_owned()))

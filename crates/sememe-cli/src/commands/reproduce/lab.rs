@@ -75,7 +75,11 @@ pub struct Lab<'a> {
 }
 
 /// Reads and prepares the vectors of every language that is there.
-pub fn read_languages(data: &Data, arguments: &Reproduce, global: &Global) -> anyhow::Result<BTreeMap<String, Embeddings>> {
+pub fn read_languages(
+    data: &Data,
+    arguments: &Reproduce,
+    global: &Global,
+) -> anyhow::Result<BTreeMap<String, Embeddings>> {
     let mut languages = BTreeMap::new();
     for (code, path) in &data.vectors {
         let read = read_vectors(path, None, &arguments.reading(), global)?;
@@ -88,7 +92,12 @@ pub fn read_languages(data: &Data, arguments: &Reproduce, global: &Global) -> an
 }
 
 impl<'a> Lab<'a> {
-    pub fn new(data: &'a Data, languages: &'a BTreeMap<String, Embeddings>, arguments: &'a Reproduce, seed: u64) -> Self {
+    pub fn new(
+        data: &'a Data,
+        languages: &'a BTreeMap<String, Embeddings>,
+        arguments: &'a Reproduce,
+        seed: u64,
+    ) -> Self {
         Lab {
             data,
             languages,
@@ -111,7 +120,8 @@ impl<'a> Lab<'a> {
         let options = lexicon::ReadOptions::default();
         let read = match file.is_reversed {
             false => lexicon::read_pairs(&file.path, from, to, &options).map(|read| read.lexicon),
-            true => lexicon::read_pairs(&file.path, to, from, &options).and_then(|read| read.lexicon.restricted(&[from, to])),
+            true => lexicon::read_pairs(&file.path, to, from, &options)
+                .and_then(|read| read.lexicon.restricted(&[from, to])),
         };
         Ok(self.casing.of_lexicon(read.map_err(|error| error.to_string())?))
     }
@@ -159,7 +169,9 @@ impl<'a> Lab<'a> {
 
     /// The words of both languages where a model puts them.
     pub fn latent(&self, key: &Bilingual) -> Outcome<Latent> {
-        if let Some((known, latent)) = &*self.latent.borrow() && known == key {
+        if let Some((known, latent)) = &*self.latent.borrow()
+            && known == key
+        {
             return Ok(latent.clone());
         }
         let model = self.model(key)?;

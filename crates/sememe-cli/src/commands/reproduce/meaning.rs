@@ -1,6 +1,8 @@
 //! Tables 3 and 4: what alignment does to similarity within English.
 
-use sememe::evaluate::{Probabilities, SIF_A, ScoredPairs, SentencePairs, Weighting, Words, similarity, sts, sts_years};
+use sememe::evaluate::{
+    Probabilities, SIF_A, ScoredPairs, SentencePairs, Weighting, Words, similarity, sts, sts_years,
+};
 use sememe::model::Method;
 use sememe::progress::Progress;
 use sememe::vectors::Embeddings;
@@ -32,7 +34,8 @@ impl Aligned {
 /// The paper's rows, and the same with the other languages that are there.
 fn rows(lab: &Lab) -> Vec<Aligned> {
     let others = lab.languages.keys().filter(|code| *code != "en" && !paper::ALIGNED_WITH.contains(&code.as_str()));
-    let languages: Vec<String> = paper::ALIGNED_WITH.iter().map(|&code| code.to_owned()).chain(others.cloned()).collect();
+    let languages: Vec<String> =
+        paper::ALIGNED_WITH.iter().map(|&code| code.to_owned()).chain(others.cloned()).collect();
     let mut rows = vec![Aligned { name: "English".to_owned(), by: None }];
     for method in [Method::Ibfa, Method::Cca] {
         rows.extend(languages.iter().map(|code| Aligned {
@@ -90,7 +93,14 @@ pub fn compute(lab: &Lab, arguments: &Reproduce, bar: &progress::Bar) -> Finding
     findings
 }
 
-fn finish(mut section: Section, columns: Vec<Column>, cells: Vec<Row>, task: &str, rows: &[Aligned], findings: &mut Findings) {
+fn finish(
+    mut section: Section,
+    columns: Vec<Column>,
+    cells: Vec<Row>,
+    task: &str,
+    rows: &[Aligned],
+    findings: &mut Findings,
+) {
     let mut table = Table::new(format!("{task}: before and after alignment"), "vectors", columns);
     table.rows = cells;
     let ibfa = || rows.iter().filter(|row| matches!(row.by, Some((Method::Ibfa, _))));

@@ -85,7 +85,8 @@ pub fn run(arguments: &Reproduce, global: &Global) -> anyhow::Result<()> {
         "missing": missing,
     });
     output::result(global, json, || {
-        let rows = findings.claims.iter().map(|claim| vec![claim.text.clone(), claim.ours.shown(), claim.paper.shown()]);
+        let rows =
+            findings.claims.iter().map(|claim| vec![claim.text.clone(), claim.ours.shown(), claim.paper.shown()]);
         let table = output::table(&["what the paper finds", "here", "paper"], rows.collect(), false);
         let missing: String = missing.iter().map(|reason| format!("\nmissing: {reason}")).collect();
         format!("{table}\nwrote {} in {seconds:.0} s{missing}", page.display())
@@ -94,7 +95,8 @@ pub fn run(arguments: &Reproduce, global: &Global) -> anyhow::Result<()> {
 
 /// Sections in the order of the paper's tables, and what it has none of at the end.
 fn place(id: &str) -> usize {
-    let order = ["table-1", "table-2", "table-3", "table-4", "table-5", "table-6", "table-7", "table-8", "noise", "map"];
+    let order =
+        ["table-1", "table-2", "table-3", "table-4", "table-5", "table-6", "table-7", "table-8", "noise", "map"];
     order.iter().position(|known| *known == id).unwrap_or(order.len())
 }
 

@@ -33,10 +33,14 @@ pub fn compute(lab: &Lab, _: &Reproduce, bar: &progress::Bar) -> Findings {
 fn study(lab: &Lab, bar: &progress::Bar) -> Outcome<(String, Vec<Panel>)> {
     let candidates = ["fr", "es", "de", "it"].map(str::to_owned).into_iter().chain(lab.languages.keys().cloned());
     let is_usable = |code: &String| {
-        code != "en" && lab.tuples("en", code, Dictionary::Expert).is_ok() && lab.gold("en", code, Dictionary::Expert).is_ok()
+        code != "en"
+            && lab.tuples("en", code, Dictionary::Expert).is_ok()
+            && lab.gold("en", code, Dictionary::Expert).is_ok()
     };
     let other = candidates.into_iter().find(is_usable);
-    let other = other.ok_or_else(|| "no vectors of English and another language with dictionaries to fit to and to test on".to_owned())?;
+    let other = other.ok_or_else(|| {
+        "no vectors of English and another language with dictionaries to fit to and to test on".to_owned()
+    })?;
     let (tuples, gold) = (lab.tuples("en", &other, Dictionary::Expert)?, lab.gold("en", &other, Dictionary::Expert)?);
     let study = Study {
         views: [("en", lab.words("en")?), (other.as_str(), lab.words(&other)?)],

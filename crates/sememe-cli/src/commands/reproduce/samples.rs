@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use sememe::lexicon::TrainedPairs;
 use sememe::model::{Method, Options, Shrinkage};
-use sememe::sample::{Vocabularies, draw};
+use sememe::sample::{Drawn, Vocabularies, draw};
 use sememe::vectors::Vocabulary;
 
 use super::Findings;
@@ -30,14 +30,31 @@ pub fn compute(lab: &Lab, _: &Reproduce, _: &progress::Bar) -> Findings {
          words, by cosine, stand for these. Of 2,000 pairs the 28 with the largest joint density under the model are shown. \
          Pairs of the dictionary are left out here; names and acronyms are not, which the paper’s authors removed.",
     );
-    match sampled(lab) {
-        Ok(table) => section.add(table),
-        Err(reason) => section.lack(vec![reason]),
+    let (other, ours) = match sampled(lab) {
+        Ok((other, about, ours)) => {
+            section.say(about);
+            (other, ours)
+        }
+        Err(reason) => {
+            section.lack(vec![reason]);
+            (String::new(), Vec::new())
+        }
+    };
+    let mut columns: Vec<Column> =
+        ["en", "es", "es→en"].map(|name| Column::of("The paper: English and Spanish", name)).to_vec();
+    if !ours.is_empty() {
+        let group = format!("Here: English and {}", language(&other));
+        let names = ["en".to_owned(), other.clone(), format!("{other}→en"), "log p".to_owned()];
+        columns.splice(0..0, names.into_iter().map(|name| Column::of(group.clone(), name)));
     }
-    let columns = ["es", "es→en"].map(Column::new).to_vec();
-    let mut table = Table::new("The paper’s, English and Spanish", "en", columns);
-    let row = |(en, es, meaning): &(&str, &str, &str)| Row::new(*en, vec![Cell::text(*es), Cell::text(*meaning)]);
-    table.rows = paper::SAMPLES.iter().map(row).collect();
+    let mut table = Table::new(format!("The {SHOWN} most probable pairs"), "", columns);
+    for (place, (en, es, meaning)) in paper::SAMPLES.iter().enumerate() {
+        let of_paper = [en, es, meaning].map(|&word| Cell::text(word));
+        let cells =
+            ours.get(place).cloned().unwrap_or_else(|| vec![Cell::text(""); table.columns.len() - of_paper.len()]);
+        table.rows.push(Row::new((place + 1).to_string(), cells.into_iter().chain(of_paper).collect()));
+    }
+    table.marks_best = false;
     section.add(table);
     Findings { sections: vec![section], claims: Vec::new() }
 }
@@ -46,10 +63,14 @@ pub fn compute(lab: &Lab, _: &Reproduce, _: &progress::Bar) -> Findings {
 fn partner(lab: &Lab) -> Outcome<String> {
     let candidates = ["es", "fr", "de", "it"].map(str::to_owned).into_iter().chain(lab.languages.keys().cloned());
     let usable = |code: &String| code != "en" && lab.tuples("en", code, Dictionary::Expert).is_ok();
-    candidates.into_iter().find(usable).ok_or_else(|| "no vectors of English and another language with a dictionary".to_owned())
+    candidates
+        .into_iter()
+        .find(usable)
+        .ok_or_else(|| "no vectors of English and another language with a dictionary".to_owned())
 }
 
-fn sampled(lab: &Lab) -> Outcome<Table> {
+/// The other language, what was drawn, and the cells of every pair.
+fn sampled(lab: &Lab) -> Outcome<(String, String, Vec<Vec<Cell>>)> {
     let other = partner(lab)?;
     let model = lab.model(&("en".to_owned(), other.clone(), Dictionary::Expert, Recipe::plain(Method::Ibfa)))?;
     let (english, foreign) = (lab.words("en")?, lab.words(&other)?);
@@ -62,23 +83,20 @@ fn sampled(lab: &Lab) -> Outcome<Table> {
     let distinct = drawn.len();
     let new = without_trained(drawn, Some(&trained), &names, &vocabularies);
     let meanings = meanings(lab, &other);
-    let caption = format!(
-        "English and {}: the first {SHOWN} of {} different pairs, {} of the dictionary left out",
-        language(&other),
+    let about = format!(
+        "Here {} different pairs of English and {} words were drawn, of which {} are in the dictionary. Densities are in nats.",
         count(distinct),
+        language(&other),
         count(distinct - new.len())
     );
-    let columns = vec![Column::new(&other), Column::new(format!("{other}→en")), Column::new("log p, nats")];
-    let mut table = Table::new(caption, "en", columns);
-    table.rows = (new.iter().take(SHOWN))
-        .map(|drawn| {
-            let words = words_of(drawn, &vocabularies);
-            let meaning = meanings.get(words[1]).cloned().unwrap_or_else(|| "–".to_owned());
-            let density = Cell::measured(Ok(drawn.log_density), None, None);
-            Row::new(words[0], vec![Cell::text(words[1]), Cell::text(meaning), density])
-        })
-        .collect();
-    Ok(table)
+    let cells = |drawn: &Drawn| {
+        let words = words_of(drawn, &vocabularies);
+        let meaning = meanings.get(words[1]).cloned().unwrap_or_else(|| "–".to_owned());
+        let density = Cell::measured(Ok(drawn.log_density), None, None);
+        vec![Cell::text(words[0]), Cell::text(words[1]), Cell::text(meaning), density]
+    };
+    let shown = new.iter().take(SHOWN).map(cells).collect();
+    Ok((other, about, shown))
 }
 
 /// What words mean in English, by MUSE's whole dictionary.
@@ -96,8 +114,8 @@ fn meanings(lab: &Lab, other: &str) -> HashMap<String, String> {
 pub fn compute_map(lab: &Lab, _: &Reproduce, _: &progress::Bar) -> Findings {
     let mut section = Section::new("map", "A map of the latent space");
     section.say(
-        "Words of several languages where the model puts them, in the plane in which they differ most (the first two principal \
-         components of their directions). Translations are joined; the closer they are, the better the model has aligned them.",
+        "Words of several languages where the model puts them. Translations are joined; the closer they are, the better the \
+         model has aligned them.",
     );
     match drawn_map(lab) {
         Ok(figure) => section.add(figure),

@@ -64,7 +64,9 @@ pub fn compute(lab: &Lab, arguments: &Reproduce, bar: &progress::Bar) -> Finding
     );
     let with_english = |text: &ParallelText| text.languages.iter().any(|code| code == "en");
     let texts: Vec<ParallelText> = lab.data.parallel_texts().into_iter().filter(with_english).collect();
-    let columns = ["from English", "to English"].into_iter().flat_map(|group| ["@1", "@5", "@10"].map(|rank| Column::of(group, rank)));
+    let columns = ["from English", "to English"]
+        .into_iter()
+        .flat_map(|group| ["@1", "@5", "@10"].map(|rank| Column::of(group, rank)));
     let mut table = Table::new("Retrieval of translated sentences", "", columns.collect());
     let is_of_paper = |text: &ParallelText| text.languages.iter().any(|code| code == "it");
     let total = (texts.len() * 2 * lines().len()) as u64;
@@ -113,7 +115,7 @@ fn row(name: &str, found: &[Outcome<[Precision; 3]>; 2], paper: Option<[f64; 6]>
     let cell = |at: usize| {
         let precision = found[at / 3].as_ref().map(|ranks| ranks[at % 3]).map_err(Clone::clone);
         // At 1 the interval says enough.
-        let interval = precision.as_ref().ok().filter(|_| at % 3 == 0).map(|precision| precision.interval);
+        let interval = precision.as_ref().ok().filter(|_| at.is_multiple_of(3)).map(|precision| precision.interval);
         Cell::measured(precision.map(|precision| precision.value), interval, paper.map(|figures| figures[at]))
     };
     Row::new(name, (0..6).map(cell).collect())
@@ -133,7 +135,8 @@ fn measure(lab: &Lab, text: &ParallelText, arguments: &Reproduce, step: &mut dyn
                 let latent = lab.latent(&key)?;
                 let words = [0, 1].map(|view| Words { embeddings: &latent[view], casing: lab.casing });
                 let files = [text.files[from].as_path(), text.files[to].as_path()];
-                let read = Corpus::read(files, words, arguments.sentences.get(), &()).map_err(|error| error.to_string())?;
+                let read =
+                    Corpus::read(files, words, arguments.sentences.get(), &()).map_err(|error| error.to_string())?;
                 corpus = Some((recipe, read));
             }
             let Some((_, corpus)) = &corpus else { continue };

@@ -66,7 +66,8 @@ impl<'a> Trilingual<'a> {
     }
 
     pub fn experiment(&self) -> Experiment<'_> {
-        let views: Vec<(&str, &Embeddings)> = self.codes.iter().map(String::as_str).zip(self.words.iter().copied()).collect();
+        let views: Vec<(&str, &Embeddings)> =
+            self.codes.iter().map(String::as_str).zip(self.words.iter().copied()).collect();
         Experiment::new(&views, self.tuples.clone())
     }
 
@@ -134,7 +135,9 @@ pub fn compute(lab: &Lab, arguments: &Reproduce, bar: &progress::Bar) -> Finding
         let shrunk = fit(Options { shrinkage: Shrinkage::Auto, ..plain(Method::Mbfa) });
         bar.advance(2, steps);
         let mut table = space.table("P@1 in a common space");
-        for (heading, suffix, criterion) in [("Nearest neighbour", "", Criterion::Nn), ("CSLS", "+CSLS", Criterion::CSLS)] {
+        for (heading, suffix, criterion) in
+            [("Nearest neighbour", "", Criterion::Nn), ("CSLS", "+CSLS", Criterion::CSLS)]
+        {
             table.rows.push(Row::heading(heading));
             for (name, model) in [("SVD", &svd), ("MBFA", &converged), ("MBFA, shrunk", &shrunk)] {
                 let name = format!("{name}{suffix}");
@@ -149,7 +152,8 @@ pub fn compute(lab: &Lab, arguments: &Reproduce, bar: &progress::Bar) -> Finding
     }
     if eight {
         let mut options = plain(Method::Mbfa);
-        options.mbfa = mbfa::Options { solver: Solver::Em, evaluations: arguments.em_steps.get(), ..Default::default() };
+        options.mbfa =
+            mbfa::Options { solver: Solver::Em, evaluations: arguments.em_steps.get(), ..Default::default() };
         let em = fit(options);
         bar.advance(steps, steps);
         findings.sections.push(learning(&space, arguments, &em, &converged));
@@ -178,17 +182,23 @@ fn learning(space: &Space, arguments: &Reproduce, em: &Outcome<Rc<Model>>, conve
         ));
     }
     let mut table = space.table("P@1 after EM and converged");
-    for (heading, prefix, criterion) in [("Nearest neighbour", "MBFA", Criterion::Nn), ("CSLS", "MBFA+CSLS", Criterion::CSLS)] {
+    for (heading, prefix, criterion) in
+        [("Nearest neighbour", "MBFA", Criterion::Nn), ("CSLS", "MBFA+CSLS", Criterion::CSLS)]
+    {
         table.rows.push(Row::heading(heading));
-        for (name, model) in [(format!("{} steps of EM", count(arguments.em_steps.get())), em), ("converged".to_owned(), converged)] {
+        for (name, model) in
+            [(format!("{} steps of EM", count(arguments.em_steps.get())), em), ("converged".to_owned(), converged)]
+        {
             let name = format!("{prefix}, {name}");
             let figures = find(&paper::ITERATIONS, &name);
             table.rows.push(space.row(&name, model, criterion, figures));
         }
     }
     section.add(table);
-    let all: Vec<(&str, &[f64])> =
-        [("EM", &of_em[..]), ("quasi-Newton", &of_newton)].into_iter().filter(|(_, values)| !values.is_empty()).collect();
+    let all: Vec<(&str, &[f64])> = [("EM", &of_em[..]), ("quasi-Newton", &of_newton)]
+        .into_iter()
+        .filter(|(_, values)| !values.is_empty())
+        .collect();
     // Beyond the first steps, where the curves would hide each other: the paper's right picture.
     let late: Vec<(&str, &[f64])> = all.iter().map(|(name, values)| (*name, &values[values.len().min(9)..])).collect();
     for (name, caption, fits) in [
@@ -265,13 +275,17 @@ impl Space<'_> {
         let languages = self.languages.as_ref().map_err(Clone::clone)?;
         self.lab.words(from).and(self.lab.words(to))?;
         let place = |code: &str| {
-            languages.codes.iter().position(|known| known == code).ok_or_else(|| format!("{} is not one of the three", language(code)))
+            languages
+                .codes
+                .iter()
+                .position(|known| known == code)
+                .ok_or_else(|| format!("{} is not one of the three", language(code)))
         };
         let (model, gold) = (model.clone()?, self.lab.gold(from, to, Dictionary::Expert)?);
         let project = |view: usize| crate::commands::experiment::latent(&model, view, languages.words[view]);
         let (source, target) = (place(from)?, place(to)?);
-        let measured = project(source)
-            .and_then(|source| translate(&source, &project(target)?, &gold, criterion, self.lab.seed));
+        let measured =
+            project(source).and_then(|source| translate(&source, &project(target)?, &gold, criterion, self.lab.seed));
         measured.map(|scores| scores.at[0]).map_err(|error| error.to_string())
     }
 }

@@ -110,7 +110,12 @@ fn compute_all(lab: &Lab, directions: &[(String, String)], (first, second): (boo
     }
 }
 
-fn precision(lab: &Lab, direction: &(String, String), dictionary: Dictionary, name: &str) -> Result<[Precision; 3], String> {
+fn precision(
+    lab: &Lab,
+    direction: &(String, String),
+    dictionary: Dictionary,
+    name: &str,
+) -> Result<[Precision; 3], String> {
     let lines = supervised();
     let Some((_, recipe, criterion)) = lines.iter().find(|(known, ..)| *known == name) else {
         return Err(NOT_BUILT.to_owned());
@@ -126,7 +131,8 @@ fn table_1(lab: &Lab, directions: &[(String, String)], findings: &mut Findings) 
          words. Each direction has a dictionary and a model of its own.",
     );
     let columns = || directions.iter().map(|(from, to)| Column::new(format!("{from}-{to}"))).collect::<Vec<_>>();
-    let of_paper = |lines: &[paper::Line<10>], name: &str, at: usize| find(lines, name).and_then(|row| row.get(at).copied());
+    let of_paper =
+        |lines: &[paper::Line<10>], name: &str, at: usize| find(lines, name).and_then(|row| row.get(at).copied());
     let rows = |dictionary: Dictionary, lines: &[paper::Line<10>], names: &[&'static str]| -> Vec<Row> {
         let row = |name: &&'static str| {
             let cell = |(at, direction): (usize, &(String, String))| {
@@ -138,22 +144,24 @@ fn table_1(lab: &Lab, directions: &[(String, String)], findings: &mut Findings) 
         };
         names.iter().map(row).collect()
     };
-    let mut part = |caption: &str, dictionary, lines: &[paper::Line<10>], nearest: &[&'static str], post: &[&'static str]| {
-        let mut table = Table::new(caption, "P@1", columns());
-        table.rows.push(Row::heading("Nearest neighbour"));
-        table.rows.extend(rows(dictionary, lines, nearest));
-        table.rows.push(Row::heading("With post-processing"));
-        table.rows.extend(rows(dictionary, lines, post));
-        let setting = caption.to_lowercase();
-        for (name, suffix) in [("", ""), ("+CSLS", ", CSLS")] {
-            let (better, worse) = (format!("IBFA{name}"), format!("SVD{name}"));
-            let text = format!("Word translation, {setting}{suffix}: IBFA is ahead of SVD");
-            findings.claims.push(Claim::compare(text, &table, &better, &worse));
-        }
-        table
-    };
+    let mut part =
+        |caption: &str, dictionary, lines: &[paper::Line<10>], nearest: &[&'static str], post: &[&'static str]| {
+            let mut table = Table::new(caption, "P@1", columns());
+            table.rows.push(Row::heading("Nearest neighbour"));
+            table.rows.extend(rows(dictionary, lines, nearest));
+            table.rows.push(Row::heading("With post-processing"));
+            table.rows.extend(rows(dictionary, lines, post));
+            let setting = caption.to_lowercase();
+            for (name, suffix) in [("", ""), ("+CSLS", ", CSLS")] {
+                let (better, worse) = (format!("IBFA{name}"), format!("SVD{name}"));
+                let text = format!("Word translation, {setting}{suffix}: IBFA is ahead of SVD");
+                findings.claims.push(Claim::compare(text, &table, &better, &worse));
+            }
+            table
+        };
     let supervised = part("Supervised", Dictionary::Expert, &paper::SUPERVISED, &NEAREST, &POST_PROCESSED);
-    let semi = part("Semi-supervised", Dictionary::Pseudo, &paper::SEMI_SUPERVISED, &SEMI_NEAREST, &SEMI_POST_PROCESSED);
+    let semi =
+        part("Semi-supervised", Dictionary::Pseudo, &paper::SEMI_SUPERVISED, &SEMI_NEAREST, &SEMI_POST_PROCESSED);
     if let Some(figure) = bars(lab, directions) {
         section.add(figure);
     }
@@ -188,7 +196,12 @@ fn bars(lab: &Lab, directions: &[(String, String)]) -> Option<Figure> {
             })
             .collect(),
     };
-    let lines = [("SVD", Method::Svd, true), ("IBFA", Method::Ibfa, true), ("SVD+CSLS", Method::Svd, false), ("IBFA+CSLS", Method::Ibfa, false)];
+    let lines = [
+        ("SVD", Method::Svd, true),
+        ("IBFA", Method::Ibfa, true),
+        ("SVD+CSLS", Method::Svd, false),
+        ("IBFA+CSLS", Method::Ibfa, false),
+    ];
     let plot = Bars {
         title: "Word translation, supervised".to_owned(),
         y: "P@1, %".to_owned(),
@@ -205,9 +218,17 @@ fn spectrum(lab: &Lab, directions: &[(String, String)]) -> Option<Figure> {
     let mut curves = Vec::new();
     for direction in directions.iter().filter(|(from, _)| from == "en") {
         for (dictionary, what) in [(Dictionary::Expert, "expert"), (Dictionary::Pseudo, "shared strings")] {
-            if let Ok(model) = lab.model(&key(direction, dictionary, Recipe::plain(Method::Ibfa))) {
+            // With fewer pairs than dimensions all correlations are 1, which says nothing.
+            let model = lab.model(&key(direction, dictionary, Recipe::plain(Method::Ibfa)));
+            if let Ok(model) = model
+                && model.tuples > model.latent() as f64
+            {
                 let points = model.rho.iter().enumerate().map(|(at, &rho)| (at as f64 + 1.0, rho)).collect();
-                curves.push(Curve { name: format!("en-{}, {what}", direction.1), colour: curves.len(), points });
+                curves.push(Curve {
+                    name: format!("en-{}, {what}", direction.1),
+                    colour: plots::colour_of_view(curves.len()),
+                    points,
+                });
             }
         }
     }
@@ -221,7 +242,8 @@ fn spectrum(lab: &Lab, directions: &[(String, String)]) -> Option<Figure> {
     };
     let data = lines.curves.iter().map(|curve| json!({ "name": curve.name, "points": curve.points })).collect();
     let caption = "How much of each latent dimension both languages share, from the best dimension to the worst. With few pairs \
-                   correlations are overestimated, which is what shrinkage is for.";
+                   correlations are overestimated, which is what shrinkage is for; models with fewer pairs than dimensions are not \
+                   shown.";
     let svg = lines.draw(plots::WIDE)?;
     Some(Figure { name: "spectrum".to_owned(), caption: caption.to_owned(), data, svg })
 }
@@ -239,7 +261,8 @@ fn table_2(lab: &Lab, directions: &[(String, String)], findings: &mut Findings) 
         ("Pseudo-dictionary of shared strings", Dictionary::Pseudo, &paper::PSEUDO),
     ] {
         let ranks = ["@1", "@5", "@10"];
-        let columns = ["from English", "to English"].into_iter().flat_map(|group| ranks.map(|rank| Column::of(group, rank)));
+        let columns =
+            ["from English", "to English"].into_iter().flat_map(|group| ranks.map(|rank| Column::of(group, rank)));
         let mut table = Table::new(title, "", columns.collect());
         let italian = if dictionary == Dictionary::Expert { Dictionary::Dinu } else { dictionary };
         table.rows.push(Row::heading("English–Italian (Dinu et al.)"));
@@ -253,7 +276,9 @@ fn table_2(lab: &Lab, directions: &[(String, String)], findings: &mut Findings) 
         claims.push(Claim::compare("", &table, "IBFA", "CCA"));
         section.add(table);
     }
-    findings.claims.push(Claim::together("Without post-processing, at 1, 5 and 10: IBFA is ahead of SVD and of CCA", &claims));
+    findings
+        .claims
+        .push(Claim::together("Without post-processing, at 1, 5 and 10: IBFA is ahead of SVD and of CCA", &claims));
     findings.sections.push(section);
 }
 
