@@ -87,9 +87,11 @@ fn outputs(command: &Command) -> Vec<PathBuf> {
         Command::Lexicon(Lexicon::Induce(arguments)) => vec![arguments.output.clone(), arguments.space.clone()],
         // Retrieval keeps in a space what it computed.
         Command::Translate(arguments) => vec![arguments.space.clone()],
-        Command::Evaluate(Evaluate::Translation(arguments)) => vec![arguments.space.clone()],
+        Command::Evaluate(Evaluate::Translation(arguments)) => {
+            std::iter::once(&arguments.what).chain(&arguments.compare).cloned().collect()
+        }
         Command::Evaluate(Evaluate::Noise(arguments)) => arguments.plot.iter().cloned().collect(),
-        Command::Sample(_) => Vec::new(),
+        Command::Evaluate(_) | Command::Sample(_) => Vec::new(),
         Command::Reproduce(arguments) => vec![arguments.output.clone()],
     }
 }
@@ -109,8 +111,7 @@ fn run(sememe: &Sememe, interruption: &Arc<Interruption>) -> anyhow::Result<()> 
         Command::Neighbors(arguments) => commands::neighbors::run(arguments, global),
         Command::Export(arguments) => commands::export::run(arguments, global),
         Command::Project(arguments) => commands::project::run(arguments, global),
-        Command::Evaluate(Evaluate::Translation(arguments)) => commands::evaluate::translation(arguments, global),
-        Command::Evaluate(Evaluate::Noise(arguments)) => commands::noise::run(arguments, global),
+        Command::Evaluate(task) => commands::evaluate::run(task, global),
         Command::Sample(arguments) => commands::sample::run(arguments, global),
         Command::Reproduce(arguments) => commands::reproduce::run(arguments, global),
         Command::Convert(arguments) => commands::convert::run(arguments, global),

@@ -1,5 +1,6 @@
 //! What can be typed. Parsed here, given meaning in `commands`.
 
+mod evaluation;
 mod fitting;
 mod gathering;
 mod reproduction;
@@ -15,6 +16,10 @@ use clap::{Args, Parser, Subcommand};
 use sememe::model::Shrinkage;
 use sememe::vectors::{Format, ReadOptions};
 
+pub use self::evaluation::{
+    Direction, Evaluate, EvaluateAnalogy, EvaluateSentences, EvaluateSimilarity, EvaluateSts, EvaluateTranslation,
+    Vectors, WeightingName,
+};
 pub use self::fitting::Fitting;
 use self::gathering::GATHERING;
 pub use self::gathering::{Gathering, Identical, Which};
@@ -98,7 +103,7 @@ pub enum Command {
     Export(Export),
     /// Apply a fitted model to other vectors of one of its views
     Project(Project),
-    /// Measure how good a space is
+    /// Measure how good a space is, or vectors as they are
     #[command(subcommand)]
     Evaluate(Evaluate),
     /// Draw words from the model of a space
@@ -225,32 +230,6 @@ pub struct Project {
     pub words: Option<PathBuf>,
     #[command(flatten)]
     pub reading: Reading,
-}
-
-#[derive(Subcommand)]
-pub enum Evaluate {
-    /// Precision of word translation against a gold dictionary
-    Translation(EvaluateTranslation),
-    /// Precision as noise, wrong entries or fewer entries make the input worse, for several methods
-    Noise(Box<EvaluateNoise>),
-}
-
-#[derive(Args)]
-#[command(after_help = "Example:\n  sememe evaluate translation space --from en --to fr --gold en-fr.test.txt")]
-pub struct EvaluateTranslation {
-    /// The space
-    pub space: PathBuf,
-    /// View to translate from
-    #[arg(long, value_name = "VIEW")]
-    pub from: String,
-    /// View to translate to
-    #[arg(long, value_name = "VIEW")]
-    pub to: String,
-    /// Dictionary of right answers, source words first
-    #[arg(long, value_name = "FILE")]
-    pub gold: PathBuf,
-    #[command(flatten)]
-    pub ranking: Ranking,
 }
 
 #[derive(Args)]

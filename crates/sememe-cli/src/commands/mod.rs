@@ -13,7 +13,6 @@ pub mod lexicon;
 mod map;
 pub mod moments;
 pub mod neighbors;
-pub mod noise;
 pub mod project;
 pub mod reproduce;
 pub mod sample;

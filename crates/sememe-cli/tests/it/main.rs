@@ -1,6 +1,7 @@
 //! The command as people and scripts use it.
 
 mod errors;
+mod evaluation;
 mod evidence;
 mod pipeline;
 mod retrieval;

@@ -32,7 +32,7 @@ pub struct Comparison {
 /// Compares two evaluations on one gold dictionary, query by query.
 pub fn compare(first: &Translation, second: &Translation, bootstrap: &Bootstrap) -> Result<Comparison> {
     let is_right = |translation: &Translation, answer: Answer| match (answer, translation.oov) {
-        (Answer::Unknown, Oov::Left) => None,
+        (Answer::Unknown, Oov::Skip) => None,
         (answer, _) => Some(answer == Answer::Found(1)),
     };
     let others: BTreeMap<&str, Option<bool>> =

@@ -47,10 +47,12 @@ fn ranks(values: &[f64]) -> Vec<f64> {
     ranks
 }
 
-/// The cosine of the angle between two vectors; 0 where one of them is zero.
+/// The cosine of the angle between two vectors; 0 where one of them is zero. To twelve digits: beyond them is rounding, which
+/// would put equal pairs, such as sentences of the same words, in an order.
 pub(super) fn cosine(x: &[f64], y: &[f64]) -> f64 {
+    const DIGITS: f64 = 1e12;
     let lengths = dot(x, x).sqrt() * dot(y, y).sqrt();
-    if lengths > 0.0 { dot(x, y) / lengths } else { 0.0 }
+    if lengths > 0.0 { (dot(x, y) / lengths * DIGITS).round() / DIGITS } else { 0.0 }
 }
 
 #[cfg(test)]

@@ -30,6 +30,6 @@ pub use self::sentences::{Corpus, Neighbours, SentenceOptions, Sentences, senten
 pub use self::similarity::{Similarity, similarity};
 pub use self::sts::{Sts, StsYear, sts, sts_years};
 pub use self::sts_files::{SentencePair, SentencePairs};
-pub use self::translation::{Answer, Oov, Outcome, Overlap, Translation, translation};
+pub use self::translation::{Answer, Oov, Outcome, Overlap, Translation, Unseen, translation};
 pub use self::weighting::{Probabilities, SIF_A, Weighting};
 pub use self::words::Words;

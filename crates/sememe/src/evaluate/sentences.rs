@@ -22,8 +22,30 @@ use crate::vectors::{Embeddings, Matrix, ROWS_AT_A_TIME};
 /// Sentences of two languages, line by line translations of each other, as vectors: the means of the vectors of their words,
 /// each occurrence weighted by `ln(n / df)`, where `df` of the `n` sentences of that language have the word.
 pub struct Corpus {
-    vectors: [Matrix; 2],
-    without_words: [usize; 2],
+    lines: usize,
+    sides: [Side; 2],
+}
+
+/// The sentences of one language that have a direction: at least one word with a vector and a weight.
+struct Side {
+    vectors: Matrix,
+    /// The line of each, ascending.
+    lines: Vec<usize>,
+}
+
+impl Side {
+    fn of(sentences: &Bags, embeddings: &Embeddings) -> Self {
+        let vectors = vectors_of(sentences, embeddings);
+        let has_direction = |line: &usize| vectors.row(*line).iter().any(|&x| x != 0.0);
+        let lines: Vec<usize> = (0..vectors.rows()).filter(has_direction).collect();
+        let vectors = if lines.len() == vectors.rows() { vectors } else { vectors.select(&lines) };
+        Side { vectors, lines }
+    }
+
+    /// The rows of these lines, where they have one.
+    fn rows_of(&self, lines: &[usize]) -> Vec<Option<usize>> {
+        lines.iter().map(|line| self.lines.binary_search(line).ok()).collect()
+    }
 }
 
 impl Corpus {
@@ -45,33 +67,29 @@ impl Corpus {
             );
             return Err(Error::malformed(inputs[1].path(), Place::Line(first_lines.min(second_lines) + 1), problem));
         }
-        for ((bags, input), words) in [&first, &second].into_iter().zip(inputs).zip(views) {
-            if bags.empty() == bags.len() {
+        let lines = first.len();
+        let sides = [Side::of(&first, views[0].embeddings), Side::of(&second, views[1].embeddings)];
+        for ((side, input), words) in sides.iter().zip(inputs).zip(views) {
+            if side.lines.is_empty() {
                 let problem = format!(
-                    "none of its words has a vector among {} words; check the view, the language and the casing",
+                    "none of its words has a vector among {} words, or all are in every line; \
+                     check the view, the language and the casing",
                     words.embeddings.len()
                 );
                 return Err(Error::malformed(input.path(), Place::Whole, problem));
             }
         }
-        let without_words = [first.empty(), second.empty()];
-        let vectors = [vectors_of(&first, views[0].embeddings), vectors_of(&second, views[1].embeddings)];
-        Ok(Corpus { vectors, without_words })
+        Ok(Corpus { lines, sides })
     }
 
-    /// How many sentences there are of each language.
+    /// How many sentences were read of each language.
     pub fn len(&self) -> usize {
-        self.vectors[0].rows()
+        self.lines
     }
 
     /// True when there is none.
     pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// The sentences of the first or the second language.
-    pub fn vectors(&self, side: usize) -> &Matrix {
-        &self.vectors[side]
+        self.lines == 0
     }
 }
 
@@ -144,11 +162,11 @@ impl Default for SentenceOptions {
 pub struct Sentences {
     /// Sentences that were looked for.
     pub queries: usize,
-    /// Sentences among which they were looked for: all of the other language.
+    /// Sentences among which they were looked for: all of the other language that have known words.
     pub candidates: usize,
-    /// Sentences of the source language none of whose words has a vector.
+    /// Sentences of the source language without a word that has a vector; as queries they count as not found.
     pub source_without_words: usize,
-    /// Those of the target language.
+    /// Those of the target language; they are no candidates, and what they translate counts as not found.
     pub target_without_words: usize,
     /// Per cent of queries whose translation is among the first 1, 5 and 10 candidates.
     pub precision: BTreeMap<usize, f64>,
@@ -180,24 +198,36 @@ pub fn sentences(
     if options.queries == 0 {
         return Err(Error::argument("queries", 0, "at least one sentence must be looked for"));
     }
-    let to = 1 - from;
+    let (source, target) = (&corpus.sides[from], &corpus.sides[1 - from]);
     let drawn = draw(corpus.len(), options.queries, options.seed);
-    let queries = corpus.vectors[from].select(&drawn);
-    let source = match options.neighbours {
+    // What has no direction cannot be looked for, nor found.
+    let rows: Vec<Option<(usize, usize)>> = source
+        .rows_of(&drawn)
+        .into_iter()
+        .zip(target.rows_of(&drawn))
+        .map(|(query, answer)| query.zip(answer))
+        .collect();
+    let queries = source.vectors.select(&rows.iter().flatten().map(|(query, _)| *query).collect::<Vec<_>>());
+    if queries.rows() == 0 {
+        let problem = format!("none of {} sentences drawn has known words, and its translation too", drawn.len());
+        return Err(Error::NotEnoughData(problem));
+    }
+    let neighbours = match options.neighbours {
         Neighbours::Queries => &queries,
-        Neighbours::All => &corpus.vectors[from],
+        Neighbours::All => &source.vectors,
     };
-    let pair = Pair { progress, ..Pair::new(source, &corpus.vectors[to]) };
-    let found = Retriever::new(pair, options.criterion)?.nearest(&queries, DEPTH)?;
-    let rank = |(hits, line): (&Vec<crate::retrieve::Hit>, &usize)| {
-        hits.iter().position(|hit| hit.index == *line).map(|place| place + 1)
+    let pair = Pair { progress, ..Pair::new(neighbours, &target.vectors) };
+    let mut found = Retriever::new(pair, options.criterion)?.nearest(&queries, DEPTH)?.into_iter();
+    let mut rank = |row: &Option<(usize, usize)>| -> Option<usize> {
+        let (_, answer) = (*row)?;
+        found.next()?.iter().position(|hit| hit.index == answer).map(|place| place + 1)
     };
-    let ranks = Ranks(found.iter().zip(&drawn).map(rank).collect());
+    let ranks = Ranks(rows.iter().map(&mut rank).collect());
     Ok(Sentences {
         queries: drawn.len(),
-        candidates: corpus.len(),
-        source_without_words: corpus.without_words[from],
-        target_without_words: corpus.without_words[to],
+        candidates: target.lines.len(),
+        source_without_words: corpus.len() - source.lines.len(),
+        target_without_words: corpus.len() - target.lines.len(),
         precision: ranks.precision(),
         mrr: ranks.mrr(),
         criterion: options.criterion,

@@ -1,6 +1,6 @@
 //! Word translation: is a right translation among the first few?
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
@@ -17,7 +17,7 @@ use crate::vectors::Embeddings;
 pub enum Oov {
     /// They are no queries, as in MUSE.
     #[default]
-    Left,
+    Skip,
     /// They are queries that were answered wrongly, as in fastText's evaluation.
     Wrong,
 }
@@ -80,6 +80,26 @@ impl Translation {
     pub fn intervals(&self, bootstrap: &Bootstrap) -> Intervals {
         ranks(&self.outcomes, self.oov).intervals(bootstrap)
     }
+
+    /// What is measured on words of which the model was fitted to no gold pair; none where no query is left.
+    pub fn unseen(&self, overlap: &Overlap) -> Option<Unseen> {
+        let is_unseen = |outcome: &&Outcome| !overlap.word_list.contains(&outcome.word);
+        let outcomes: Vec<Outcome> = self.outcomes.iter().filter(is_unseen).cloned().collect();
+        let ranks = ranks(&outcomes, self.oov);
+        let unseen = || Unseen { queries: ranks.0.len(), precision: ranks.precision(), mrr: ranks.mrr() };
+        (!ranks.0.is_empty()).then(unseen)
+    }
+}
+
+/// [`Translation`] of words of which the model was fitted to no gold pair.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Unseen {
+    /// How many.
+    pub queries: usize,
+    /// Per cent of them with a gold translation among the first 1, 5 and 10 candidates.
+    pub precision: BTreeMap<usize, f64>,
+    /// Their mean reciprocal rank, times 100.
+    pub mrr: f64,
 }
 
 fn ranks(outcomes: &[Outcome], oov: Oov) -> Ranks {
@@ -125,13 +145,13 @@ pub fn translation(
         let first = hits.iter().position(|hit| answers.contains(&hit.index));
         outcomes[*at].answer = first.map_or(Answer::Missed, |place| Answer::Found(place + 1));
     }
-    let ranks = ranks(&outcomes, Oov::Left);
+    let ranks = ranks(&outcomes, Oov::Skip);
     Ok(Translation {
         queries: queries.len(),
         gold_words,
         unknown_words,
         without_known_translation: gold_words - unknown_words - queries.len(),
-        oov: Oov::Left,
+        oov: Oov::Skip,
         precision: ranks.precision(),
         mrr: ranks.mrr(),
         criterion: retriever.criterion(),
@@ -159,15 +179,18 @@ pub struct Overlap {
     pub trained_pairs: usize,
     /// Source words with such a pair.
     pub words: usize,
+    /// Which ones.
+    #[serde(skip)]
+    pub word_list: BTreeSet<String>,
 }
 
 impl Overlap {
     /// Looks the pairs of `gold` up among those that were trained on; the views are named as they were then.
     pub fn of(trained: &TrainedPairs, gold: &Lexicon, source: &Embeddings, target: &Embeddings) -> Self {
         let [from, to] = [0, 1].map(|view| gold.views()[view].as_str());
-        let mut overlap = Overlap { gold_pairs: 0, trained_pairs: 0, words: 0 };
-        for (word, answers) in answers(gold) {
-            let Some(word) = find_word(source.vocabulary(), word) else { continue };
+        let mut overlap = Overlap { gold_pairs: 0, trained_pairs: 0, words: 0, word_list: BTreeSet::new() };
+        for (spelled, answers) in answers(gold) {
+            let Some(word) = find_word(source.vocabulary(), spelled) else { continue };
             let answers = answers.iter().filter_map(|answer| find_word(target.vocabulary(), answer));
             let mut trained_of_word = 0;
             for answer in answers {
@@ -176,8 +199,11 @@ impl Overlap {
                 trained_of_word += usize::from(trained.contains(pair));
             }
             overlap.trained_pairs += trained_of_word;
-            overlap.words += usize::from(trained_of_word > 0);
+            if trained_of_word > 0 {
+                overlap.word_list.insert(spelled.to_owned());
+            }
         }
+        overlap.words = overlap.word_list.len();
         overlap
     }
 }

@@ -2,6 +2,7 @@
 
 mod densities;
 mod drawing;
+mod evaluation;
 mod evidence;
 mod extension;
 mod formats;

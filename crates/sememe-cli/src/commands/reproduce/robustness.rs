@@ -8,7 +8,7 @@ use super::Findings;
 use super::data::language;
 use super::lab::{Dictionary, Lab, Outcome};
 use crate::arguments::Reproduce;
-use crate::commands::noise::{Degradation, Panel, Study};
+use crate::commands::evaluate::noise::{Degradation, Panel, Study};
 use crate::plots::{NARROW, Svg};
 use crate::progress;
 use crate::report::{Cell, Column, Figure, Row, Section, Table};

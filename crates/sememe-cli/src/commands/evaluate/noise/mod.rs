@@ -8,8 +8,8 @@ use sememe::lexicon::{self, TrainedPairs};
 use serde_json::{Value, json};
 
 pub use self::study::{Degradation, Panel, Study};
-use super::gather::{gather, report_read};
 use crate::arguments::{EvaluateNoise, Global};
+use crate::commands::gather::{gather, report_read};
 use crate::output::{self, count};
 use crate::plots::{NARROW, Svg};
 use crate::progress::Bar;

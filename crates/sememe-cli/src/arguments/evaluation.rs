@@ -1,0 +1,263 @@
+//! The commands that measure how good a space is, or vectors as they are.
+
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueEnum};
+use sememe::evaluate::{Neighbours, Oov};
+use sememe::retrieve::Criterion;
+
+use super::gathering::Steps;
+use super::{EvaluateNoise, Reading};
+
+#[derive(Subcommand)]
+pub enum Evaluate {
+    /// Precision of word translation against a gold dictionary
+    Translation(EvaluateTranslation),
+    /// Agreement of cosines with people about how similar words are
+    Similarity(EvaluateSimilarity),
+    /// Accuracy on analogies: a is to b as c is to which word?
+    Analogy(EvaluateAnalogy),
+    /// Agreement with people about how similar sentences are (STS)
+    Sts(EvaluateSts),
+    /// Precision of finding translations of sentences
+    Sentences(EvaluateSentences),
+    /// Precision as noise, wrong entries or fewer entries make the input worse, for several methods
+    Noise(Box<EvaluateNoise>),
+}
+
+/// How vectors are read that are given in place of a space.
+#[derive(Args)]
+#[command(next_help_heading = "Vectors in place of a space")]
+pub struct Vectors {
+    /// Lower-case all words; of words that become equal the first is kept
+    #[arg(long)]
+    pub lower: bool,
+    /// Prepare vectors by these steps, in order: unit, center, standardize [default: none]
+    #[arg(long, value_name = "STEPS")]
+    pub normalize: Option<Steps>,
+    /// Word list of an array (default: beside it)
+    #[arg(long, value_name = "FILE")]
+    pub words: Option<PathBuf>,
+    #[command(flatten)]
+    pub reading: Reading,
+}
+
+/// Two views, and the direction between them.
+#[derive(Args)]
+pub struct Direction {
+    /// View to translate from
+    #[arg(long, value_name = "VIEW")]
+    pub from: Option<String>,
+    /// View to translate to
+    #[arg(long, value_name = "VIEW")]
+    pub to: Option<String>,
+    /// The other direction, too
+    #[arg(long)]
+    pub both: bool,
+    /// Vectors of the other language, where vectors are given in place of a space; they must lie in the same space
+    #[arg(long, value_name = "FILE")]
+    pub with: Option<PathBuf>,
+}
+
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  sememe evaluate translation space --from en --to fr --gold en-fr.5000-6500.txt
+  sememe evaluate translation space --from en --to fr --gold dictionaries/ --both --criterion nn --criterion csls
+  sememe evaluate translation space --from en --to fr --gold test.txt --compare other-space
+  sememe evaluate translation aligned.en.vec --with aligned.fr.vec --gold en-fr.5000-6500.txt
+
+Intervals are percentiles of 2,000 resamples of the queries. --compare tests P@1 of two spaces on the queries that both have: a
+paired bootstrap of the difference, and McNemar's exact test.")]
+pub struct EvaluateTranslation {
+    /// A space, or a file of vectors
+    #[arg(value_name = "SPACE|VECTORS")]
+    pub what: PathBuf,
+    #[command(flatten)]
+    pub direction: Direction,
+    /// Dictionary of right answers, source words first; or a folder that has one under a usual name, such as
+    /// en-fr.5000-6500.txt
+    #[arg(long, value_name = "FILE|FOLDER")]
+    pub gold: PathBuf,
+    /// What candidates are ranked by: nn (cosine), csls, isf (inverted softmax), corrected, dot, l2, pmi or logp. Some have
+    /// parameters: csls:k=10,words=50000 isf:beta=30,sample=10000 corrected:pool=5000. May be repeated
+    #[arg(long, default_value = "nn", value_name = "CRITERION")]
+    pub criterion: Vec<Criterion>,
+    /// Gold words without a vector, or without a translation that has one: skip them, as MUSE does, or count them as wrong,
+    /// as fastText does
+    #[arg(long, value_enum, default_value = "skip", value_name = "POLICY")]
+    pub oov: OovPolicy,
+    /// Another space; is the first one significantly better or worse?
+    #[arg(long, value_name = "SPACE")]
+    pub compare: Option<PathBuf>,
+    #[command(flatten)]
+    pub vectors: Vectors,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+pub enum OovPolicy {
+    /// They are no queries
+    Skip,
+    /// They are queries that were answered wrongly
+    Wrong,
+}
+
+impl From<OovPolicy> for Oov {
+    fn from(policy: OovPolicy) -> Self {
+        match policy {
+            OovPolicy::Skip => Oov::Skip,
+            OovPolicy::Wrong => Oov::Wrong,
+        }
+    }
+}
+
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  sememe evaluate similarity space --view en EN_WS-353-ALL.txt EN_MEN-TR-3k.txt
+  sememe evaluate similarity en.vec --lower --view en similarity/        (all EN_*.txt of the folder)
+  sememe evaluate similarity space --view en --view fr EN_FR_set.txt     (first words English, second French)
+
+A file has a line for each pair: two words and a score, separated by white space, tabs, commas or semicolons. Pairs with a word
+that has no vector are left out and counted.")]
+pub struct EvaluateSimilarity {
+    /// A space, or a file of vectors
+    #[arg(value_name = "SPACE|VECTORS")]
+    pub what: PathBuf,
+    /// Files of pairs, or folders, of which those files are taken whose names begin with the view in capitals and `_`
+    #[arg(required = true, value_name = "SET")]
+    pub sets: Vec<PathBuf>,
+    /// The view; two for pairs across languages
+    #[arg(long, value_name = "VIEW")]
+    pub view: Vec<String>,
+    /// Vectors of the second words, where vectors are given in place of a space; they must lie in the same space
+    #[arg(long, value_name = "FILE")]
+    pub with: Option<PathBuf>,
+    #[command(flatten)]
+    pub vectors: Vectors,
+}
+
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  sememe evaluate analogy space --view en questions-words.txt
+  sememe evaluate analogy en.vec questions-words.txt --lower
+
+A question is a line of four words, a section begins with a line `: name`. The answer is the word nearest to b - a + c (unit
+vectors, cosine), other than these three. Questions with a word that has no vector are left out and counted.")]
+pub struct EvaluateAnalogy {
+    /// A space, or a file of vectors
+    #[arg(value_name = "SPACE|VECTORS")]
+    pub what: PathBuf,
+    /// File of questions
+    #[arg(value_name = "QUESTIONS")]
+    pub questions: PathBuf,
+    /// The view
+    #[arg(long, value_name = "VIEW")]
+    pub view: Option<String>,
+    #[command(flatten)]
+    pub vectors: Vectors,
+}
+
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  sememe evaluate sts space --view en sts/
+  sememe evaluate sts en.vec --lower sts/STS12.MSRpar.tsv --weighting sif --frequencies counts.txt
+
+A file has a line for each pair: score, sentence and sentence with tabs between them, and is called STS12.MSRpar.tsv, say; or it is
+called STS.input.MSRpar.txt as released, with STS.gs.MSRpar.txt beside it. Folders are searched for both.
+
+tfidf: the mean of the words' vectors, weighted by ln(n/df) over the sentences of a set. sif: weighted by a/(a+p), and the first
+principal component of the set removed (Arora et al. 2017). The score is the cosine. A year is the mean over its sets.")]
+pub struct EvaluateSts {
+    /// A space, or a file of vectors
+    #[arg(value_name = "SPACE|VECTORS")]
+    pub what: PathBuf,
+    /// Files, or folders of files
+    #[arg(required = true, value_name = "SET")]
+    pub sets: Vec<PathBuf>,
+    /// The view
+    #[arg(long, value_name = "VIEW")]
+    pub view: Option<String>,
+    /// How words are weighted [default: both]
+    #[arg(long, value_enum, value_name = "WHICH")]
+    pub weighting: Option<WeightingName>,
+    /// sif: word probabilities from a file of `word count` lines [default: from the order of the words, by Zipf's law]
+    #[arg(long, value_name = "FILE")]
+    pub frequencies: Option<PathBuf>,
+    /// sif: the larger, the less it matters how frequent a word is
+    #[arg(long, default_value_t = sememe::evaluate::SIF_A, value_name = "A", value_parser = parse_positive)]
+    pub a: f64,
+    #[command(flatten)]
+    pub vectors: Vectors,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum WeightingName {
+    /// Smooth inverse frequency, first principal component removed
+    Sif,
+    /// Inverse document frequency
+    Tfidf,
+}
+
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  sememe evaluate sentences space --from en --to fr europarl.en europarl.fr --both
+  sememe evaluate sentences space --from en --to fr corpus.en.xz corpus.fr.xz --criterion csls --queries 500
+
+Line by line the files are translations of each other. A sentence is the mean of its words' vectors, weighted by ln(n/df) over all
+sentences of its language. As in MUSE, 2,000 sentences drawn at random (--seed) are looked for among all.")]
+pub struct EvaluateSentences {
+    /// A space, or a file of vectors
+    #[arg(value_name = "SPACE|VECTORS")]
+    pub what: PathBuf,
+    /// Sentences of the view --from, one a line, plain or compressed
+    #[arg(value_name = "SOURCE")]
+    pub source: PathBuf,
+    /// Their translations
+    #[arg(value_name = "TARGET")]
+    pub target: PathBuf,
+    #[command(flatten)]
+    pub direction: Direction,
+    /// What candidates are ranked by: nn (cosine), csls, isf, corrected, dot or l2; may be repeated [default: nn and csls]
+    #[arg(long, value_name = "CRITERION")]
+    pub criterion: Vec<Criterion>,
+    /// How many sentences are looked for
+    #[arg(long, default_value = "2000", value_name = "N")]
+    pub queries: NonZeroUsize,
+    /// Read only the first N sentences of each file
+    #[arg(long, default_value = "200000", value_name = "N")]
+    pub max_sentences: NonZeroUsize,
+    /// Where csls, isf and corrected look for sentences near a candidate: among the queries, as MUSE does, or all
+    #[arg(long, value_enum, default_value = "queries", value_name = "WHICH")]
+    pub neighbors: NeighboursName,
+    #[command(flatten)]
+    pub vectors: Vectors,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+pub enum NeighboursName {
+    /// Among the queries
+    Queries,
+    /// Among all sentences of the source
+    All,
+}
+
+impl From<NeighboursName> for Neighbours {
+    fn from(name: NeighboursName) -> Self {
+        match name {
+            NeighboursName::Queries => Neighbours::Queries,
+            NeighboursName::All => Neighbours::All,
+        }
+    }
+}
+
+fn parse_positive(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(value) if value > 0.0 && f64::is_finite(value) => Ok(value),
+        _ => Err("it must be a number above 0".to_owned()),
+    }
+}

@@ -1,0 +1,40 @@
+//! `sememe evaluate analogy`.
+
+use sememe::evaluate::{Analogies, Section, analogy};
+use serde_json::json;
+
+use super::case;
+use super::subject::View;
+use crate::arguments::{EvaluateAnalogy, Global};
+use crate::output::{self, count};
+use crate::progress::Bar;
+
+pub fn run(arguments: &EvaluateAnalogy, global: &Global) -> anyhow::Result<()> {
+    let questions = Analogies::read(&arguments.questions)?;
+    let view = View::open(&arguments.what, arguments.view.as_deref(), &arguments.vectors, global)?;
+    let bar = Bar::new(global, "answering questions");
+    let result = analogy(view.words(), &questions, &*bar);
+    bar.finish();
+    let result = result?;
+
+    let mut json = serde_json::to_value(&result)?;
+    json["view"] = json!(view.name);
+    json["casing"] = json!(view.casing);
+    output::result(global, json, || {
+        let totals = [&result.semantic, &result.syntactic, &result.total];
+        let row = |section: &Section| {
+            let accuracy = section.accuracy.map_or("–".to_owned(), |accuracy| format!("{accuracy:.2}"));
+            vec![
+                section.section.clone(),
+                accuracy,
+                count(section.right),
+                count(section.known),
+                count(section.questions),
+                format!("{:.1} %", section.coverage),
+            ]
+        };
+        let rows = result.sections.iter().chain(totals).map(row).collect();
+        let table = output::table(&["section", "accuracy", "right", "known", "questions", "coverage"], rows, true);
+        format!("{table}\n3CosAdd over {} words, {}", count(view.words().embeddings.len()), case(view.casing))
+    })
+}
