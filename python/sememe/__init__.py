@@ -10,11 +10,12 @@
 True
 """
 
-from ._sememe import set_threads, threads
+from ._sememe import Lexicon, set_threads, threads
 from ._fitted import LinearMap
 from ._warnings import FitWarning, NotFittedError, ReadWarning
 from .embeddings import Embeddings, load
 from .estimators import CCA, IBFA, MBFA, LeastSquares, Procrustes
+from .lexicon import read_lexicon
 from .moments import Moments
 from .retrieval import confidence, neighbors
 from .space import Candidate, Index, Induced, Space
@@ -28,6 +29,7 @@ __all__ = [
     "Index",
     "Induced",
     "LeastSquares",
+    "Lexicon",
     "LinearMap",
     "MBFA",
     "Moments",
@@ -38,6 +40,7 @@ __all__ = [
     "confidence",
     "load",
     "neighbors",
+    "read_lexicon",
     "set_threads",
     "threads",
 ]

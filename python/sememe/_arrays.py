@@ -16,6 +16,8 @@ def as_rows(values: ArrayLike, what: str) -> Rows:
 
     Other numbers (float64, float16, integers) are rounded to float32, as files are when they are read.
     """
+    if np.ma.is_masked(values):
+        raise ValueError(f"{what} has masked values; fill them, with NaN for rows that are missing")
     array = np.asarray(values)
     if array.dtype.kind not in "fiub":
         raise TypeError(f"{what} has the dtype {array.dtype}; it must be an array of numbers")

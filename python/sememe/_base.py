@@ -108,10 +108,12 @@ class Aligner(FittedModel):
         if isinstance(pivot, (int, np.integer)):
             if not 0 <= pivot < len(names):
                 raise ValueError(f"pivot is {pivot}: there are {len(names)} views")
-            pivot = names[pivot]
+            pivot = names[int(pivot)]
         init = ours.get("init", "informed")
         if init not in ("informed", "random"):
             raise ValueError(f"init is {init!r}: it must be 'informed' or 'random'")
+        if ours.get("max_iter", 1) < 1:
+            raise ValueError(f"max_iter is {ours['max_iter']}: at least one likelihood must be computed")
         size = ours.get("n_components")
         given = {
             "method": self._method,
@@ -122,8 +124,14 @@ class Aligner(FittedModel):
             "iterations": ours.get("max_iter", FITTING["iterations"]),
             "tolerance": ours.get("tol", FITTING["tolerance"]),
         }
-        same = {name: ours[name] for name in ("exponent", "dewhiten", "ridge", "solver") if name in ours}
+        same: dict[str, Any] = {n: ours[n] for n in ("exponent", "dewhiten", "ridge", "solver") if n in ours}
         return {**FITTING, **given, **same}
+
+    def _words_of(self, view: int) -> _sememe.Embeddings:
+        words = self._words[view]
+        if words is None:
+            raise ValueError(f"the model was fitted to no words of view {self.views_[view]!r}; give arrays")
+        return words
 
     def _adopt(self: Self, fitted: _sememe.Alignment, notes: Sequence[str], words: Any) -> Self:
         warn(notes, FitWarning)
@@ -154,13 +162,13 @@ class Aligner(FittedModel):
         if isinstance(new, Embeddings):
             if lexicon is None and identical is None:
                 raise ValueError(NO_LEXICON)
-            if any(words is None for words in self._words):
-                raise ValueError("the model has views without words, which no lexicon can name; give arrays")
             native = (new.lower() if fitted.lower else new)._native
-            latent = [fitted.project(view, words) for view, words in enumerate(self._words)]
-            known = list(zip(names, [*latent, native]))
-            tuples = _sememe.Tuples(known, as_lexicons(lexicon, names), fitted.lower, identical, False)
-            words = [*self._words, native]
+            own = [self._words_of(view) for view in range(len(self._words))]
+            known = [fitted.project(view, words) for view, words in enumerate(own)]
+            lexicons = as_lexicons(lexicon, names)
+            tuples = _sememe.Tuples([*zip(names, [*known, native])], lexicons, fitted.lower, identical, False)
+            latent: list[_sememe.Embeddings | None] = [*known]
+            words: list[_sememe.Embeddings | None] = [*own, native]
         else:
             if views is None:
                 raise ValueError("which rows belong together? give those of other views: views=[X, Y]")

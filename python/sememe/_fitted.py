@@ -203,7 +203,7 @@ class FittedModel(Parameterized):
         a, b = (self._place(view) for view in views)
         if a == b:
             raise ValueError("mutual information is between two different views")
-        both = [None] * len(self.views_)
+        both: list[Rows | None] = [None] * len(self.views_)
         both[a], both[b] = as_rows(X, "X"), as_rows(Y, "Y")
         return self._fitted.logs(both) - self.log_density(X, a) - self.log_density(Y, b)
 
@@ -222,6 +222,16 @@ class FittedModel(Parameterized):
         (mu, projection, _), (other_mu, other, _) = self._fitted.parameters(a), self._fitted.parameters(b)
         matrix = np.linalg.pinv(other) @ projection
         return LinearMap(self, a, matrix, other_mu - matrix @ mu, None)
+
+    def queries(self, X: ArrayLike, source: View, target: View) -> Rows:
+        """What to ask an index that holds the vectors of ``target`` as they are, about vectors of ``source``.
+
+        The inner product with a vector ``y`` of the target (the cosine, where these have length 1) ranks as the inner
+        product of latent vectors does: ``<A_yᵀ z(x), y> = <z(x), z(y)>`` but for what does not depend on ``y``, with ``A_y`` the
+        projection. It finds much more than ``map`` does, whose expected vectors lie close to the mean.
+        """
+        place = self._place(target)
+        return (self.transform(X, source) @ self._fitted.parameters(place)[1]).astype(np.float32)
 
     def sample(self, n_samples: int = 1, random_state: int = 0) -> list[Rows]:
         """Draws tuples of vectors, an array for each view, as the model sees them: after preparation."""
@@ -248,9 +258,9 @@ class FittedModel(Parameterized):
         kind, parameters = BY_METHOD[fitted.method]
         if not issubclass(kind, cls):
             raise ValueError(f"{path} holds a model of {kind.__name__}, not of {cls.__name__}; use {kind.__name__}.load")
-        model = kind(normalize=",".join(fitted.steps) or None, lower=fitted.lower, **parameters)
+        model = kind().set_params(normalize=",".join(fitted.steps) or None, lower=fitted.lower, **parameters)
         model._alignment, model._words = fitted, [None] * len(fitted.views)
-        return model  # type: ignore[return-value]
+        return model
 
     def __getstate__(self) -> dict[str, Any]:
         state = {name: value for name, value in self.__dict__.items() if name != "_words"}

@@ -15,7 +15,9 @@ Progress = Union[None, bool, Callable[[int, int], Any], type]
 def reporting(progress: Progress, stage: str) -> Iterator[Callable[[int, int], Any] | None]:
     """What the engine tells how far it is."""
     if progress is True:
-        from tqdm.auto import tqdm as progress
+        from tqdm.auto import tqdm
+
+        progress = tqdm
     if not progress:
         yield None
         return

@@ -49,17 +49,22 @@ def row_views(views: Views, names: Names = None, dims: Sequence[int] | None = No
     pairs = named(views, names)
     if len(pairs) < 2:
         raise ValueError(f"{len(pairs)} views were given; at least two are needed")
-    rows = []
+    rows: list[tuple[str, Rows]] = []
     for place, (name, view) in enumerate(pairs):
         what = f"view {name!r}"
-        if view is None and dims is None:
-            raise ValueError(f"{what} is None, and its dimension is not known; give an array, with NaN in rows that are missing")
-        array = np.empty((0, dims[place]), np.float32) if view is None else as_view(view, what)
-        if dims is not None and array.shape[1] != dims[place]:
-            raise ValueError(f"{what} has {array.shape[1]} columns; it must have {dims[place]}")
-        if view is not None and not len(array):
+        dim = None if dims is None else dims[place]
+        if view is None:
+            if dim is None:
+                problem = "is None, and its dimension is not known; give an array, with NaN in rows that are missing"
+                raise ValueError(f"{what} {problem}")
+            rows.append((name, np.empty((0, dim), np.float32)))
+            continue
+        array = as_view(view, what)
+        if dim not in (None, array.shape[1]):
+            raise ValueError(f"{what} has {array.shape[1]} columns; it must have {dim}")
+        if not len(array):
             raise ValueError(f"{what} has no rows")
-        if len(array) and np.isnan(array).all():
+        if array.size and np.isnan(array).all():
             raise ValueError(f"{what} is NaN everywhere")
         rows.append((name, array))
     return rows

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Iterable
 
@@ -19,6 +20,9 @@ class NotFittedError(ValueError, AttributeError):
 
 
 def warn(messages: Iterable[str], category: type[Warning]) -> None:
-    """Warns whoever called the function that calls this."""
+    """Warns whoever called this package."""
+    level = 2
+    while sys._getframe(level - 1).f_globals.get("__name__", "").startswith(__package__ or "sememe"):
+        level += 1
     for message in messages:
-        warnings.warn(message, category, stacklevel=3)
+        warnings.warn(message, category, stacklevel=level)

@@ -36,7 +36,7 @@ def of_spacy(vocab: Any) -> WordsAndVectors:
 
 
 def of_table(table: Any, word: str | None, vector: str | None) -> WordsAndVectors:
-    names = list(getattr(table, "column_names", None) or getattr(table, "columns", ()))
+    names: list[str] = list(getattr(table, "column_names", getattr(table, "columns", ())))
     if not names:
         raise TypeError(f"{type(table).__name__} is no table: it has no columns")
     has_index = hasattr(table, "index") and hasattr(table, "to_numpy")

@@ -11,6 +11,7 @@ from ._warnings import ReadWarning, warn
 
 #: A dictionary:
 #:
+#: - what :func:`read_lexicon` returns;
 #: - a file of tuples: tab-separated, with a header of view names; an empty cell is a hole;
 #: - a mapping from two views to their pairs: ``{("en", "fr"): "en-fr.txt"}``, or ``{("en", "fr"): [("house", "maison")]}``;
 #: - a list of tuples, with a word or None for each view in the order of the views;
@@ -19,6 +20,22 @@ from ._warnings import ReadWarning, warn
 LexiconLike = Union[
     str, "PathLike[str]", Mapping[tuple[str, str], Any], Iterable[Sequence[Union[str, None]]], Sequence[Any]
 ]
+
+
+def read_lexicon(
+    path: str | PathLike[str], pair: tuple[str, str] | None = None, *, strict: bool = False
+) -> _sememe.Lexicon:
+    """Reads a dictionary: the pairs of two views, or by default tab-separated tuples with a header of view names.
+
+    >>> import pathlib, sememe, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "en-fr.txt"
+    >>> _ = path.write_text("house maison\\ndog chien\\n")
+    >>> sememe.read_lexicon(path, ("en", "fr")).entries()
+    [['house', 'maison'], ['dog', 'chien']]
+    """
+    if pair is None:
+        return _noted(path, _sememe.Lexicon.read_tuples(path, None, strict))
+    return _noted(path, _sememe.Lexicon.read_pairs(path, *pair, strict))
 
 
 def as_lexicons(lexicon: LexiconLike | None, views: Sequence[str], strict: bool = False) -> list[_sememe.Lexicon]:
@@ -41,7 +58,7 @@ def _is_one(lexicon: Any) -> bool:
 
 def _one(lexicon: Any, views: Sequence[str], strict: bool) -> list[_sememe.Lexicon]:
     if isinstance(lexicon, _sememe.Lexicon):
-        return [lexicon]
+        return [lexicon.restricted([view for view in lexicon.views if view in views])]
     if isinstance(lexicon, (str, PathLike)):
         return [_noted(lexicon, _sememe.Lexicon.read_tuples(lexicon, list(views), strict))]
     if isinstance(lexicon, Mapping):

@@ -18,7 +18,7 @@ from .lexicon import LexiconLike, as_lexicons
 class Pattern(NamedTuple):
     """Moments of the rows that have just the same views, which are stacked side by side."""
 
-    count: float
+    n: float
     mean: NDArray[np.float64]
     #: ``Σ (x - mean)(x - mean)ᵀ``
     scatter: NDArray[np.float64]
@@ -152,8 +152,9 @@ class Moments:
     @property
     def patterns(self) -> dict[tuple[str, ...], Pattern]:
         """The moments themselves, by the names of the views that rows have."""
+        names = self.views
         found = self._known.patterns()
-        return {tuple(self.views[view] for view in views): Pattern(*moments) for views, *moments in found}
+        return {tuple(names[view] for view in views): Pattern(n, mean, scatter) for views, n, mean, scatter in found}
 
     def to_bytes(self) -> bytes:
         """The content of the file that :meth:`save` writes."""

@@ -58,8 +58,11 @@ def confidence(
     >>> sememe.confidence([[1.0, 0.1]], [[1.0, 0.0], [0.0, 1.0]], [[0]], temperature=0.1).round(2)
     array([[1.]])
     """
-    ids = np.atleast_2d(np.asarray(ids, dtype=np.int64))
-    return _sememe.confidence(as_rows(queries, "queries"), as_rows(targets, "targets"), ids, temperature)
+    ids = np.atleast_2d(np.asarray(ids))
+    if ids.dtype.kind not in "iu":
+        raise TypeError(f"ids has the dtype {ids.dtype}; they must be row numbers, as neighbors returns them")
+    rows = as_rows(queries, "queries"), as_rows(targets, "targets")
+    return _sememe.confidence(*rows, ids.astype(np.int64), temperature)
 
 
 def _count(k: int) -> int:

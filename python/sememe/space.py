@@ -16,7 +16,7 @@ from ._base import FITTING, NO_LEXICON, Aligner
 from ._progress import Progress, reporting
 from ._warnings import FitWarning, warn
 from .embeddings import Embeddings
-from .lexicon import LexiconLike, as_lexicons
+from .lexicon import LexiconLike, as_lexicons, read_lexicon
 from .retrieval import _count
 
 Path = Union[str, "PathLike[str]"]
@@ -199,10 +199,11 @@ class Space:
         """Precision of word translation against right answers: ``precision[1]`` is the per cent of words of which the first
         candidate is right; also 5 and 10.
 
-        ``gold`` is a file of pairs, source words first, or any other dictionary that :meth:`Aligner.fit` takes.
+        ``gold`` is a file of pairs, source words first, or any dictionary that :meth:`Aligner.fit` takes, such as what
+        :func:`read_lexicon` returns.
         """
         if isinstance(gold, (str, PathLike)):
-            gold = {(source, target): gold}
+            gold = read_lexicon(gold, (source, target))
         lexicons = as_lexicons(gold, [source, target])
         if len(lexicons) != 1:
             raise ValueError(f"{len(lexicons)} dictionaries of right answers were given; one is needed")

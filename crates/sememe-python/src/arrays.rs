@@ -34,7 +34,7 @@ impl AsRef<[f32]> for Borrowed {
 }
 
 /// Rows of an array, without a copy. `what` names it in errors.
-pub fn borrow_rows(array: &Bound<'_, PyAny>, what: &str) -> PyResult<Matrix> {
+fn borrow_rows(array: &Bound<'_, PyAny>, what: &str) -> PyResult<Matrix> {
     let array = array
         .cast::<PyArray2<f32>>()
         .map_err(|_| PyTypeError::new_err(format!("{what} must be a two-dimensional array of float32")))?;

@@ -11,7 +11,7 @@ pub fn exception(error: Error) -> PyErr {
         Error::Read { path, source } | Error::Write { path, source } => {
             let message = format!("{error}: {source}");
             match source.raw_os_error() {
-                Some(number) => PyOSError::new_err((number, message, path.clone())),
+                Some(number) => PyOSError::new_err((number, message, path.clone().into_os_string())),
                 None => PyOSError::new_err(message),
             }
         }

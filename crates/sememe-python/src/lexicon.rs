@@ -11,7 +11,7 @@ use crate::arrays::observed_rows;
 use crate::embeddings::{Embeddings, numbered};
 use crate::errors::{exception, refused};
 
-/// A dictionary.
+/// Words that mean the same, as `sememe.read_lexicon` reads them: entries with a word or None for each view.
 #[pyclass(frozen, module = "sememe._sememe")]
 pub struct Lexicon(pub lexicon::Lexicon);
 
@@ -51,15 +51,18 @@ impl Lexicon {
         self.0.entries().len()
     }
 
+    /// The names of the views that it has words of.
     #[getter]
     fn views(&self) -> Vec<String> {
         self.0.views().to_vec()
     }
 
+    /// The entries, each with a word or None for every view.
     fn entries(&self) -> Vec<Vec<Option<&str>>> {
         self.0.entries().iter().map(|entry| (0..self.0.views().len()).map(|view| entry.word(view)).collect()).collect()
     }
 
+    /// Only the words of some views; entries with fewer than two words are dropped.
     fn restricted(&self, views: Vec<String>) -> PyResult<Self> {
         let views: Vec<&str> = views.iter().map(String::as_str).collect();
         self.0.restricted(&views).map(Lexicon).map_err(exception)

@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use sememe::retrieve::{Criterion, Export, Hit, Pair, Retriever};
 use sememe::translate::Confidence;
 
-use crate::arrays::{array_of, borrow_rows, finite_rows, table, view_of};
+use crate::arrays::{array_of, finite_rows, table, view_of};
 use crate::errors::{exception, refused};
 use crate::work::run;
 
@@ -25,9 +25,8 @@ pub fn neighbors<'py>(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Found<'py>> {
     let criterion = Criterion::from_str(criterion).map_err(exception)?;
-    // The engine itself sees to numbers that are none.
     let (queries, targets) =
-        (borrow_rows(queries, "the array of queries")?, borrow_rows(targets, "the array of targets")?);
+        (finite_rows(queries, "the array of queries")?, finite_rows(targets, "the array of targets")?);
     check_count(k, targets.rows())?;
     let hits = run(py, progress, move |monitor| {
         let pair = Pair { progress: &**monitor, ..Pair::new(&queries, &targets) };
