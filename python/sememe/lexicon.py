@@ -18,7 +18,7 @@ from ._warnings import ReadWarning, warn
 #: - a table of pandas, polars or Arrow whose columns are named after views;
 #: - or a list of files, mappings and tables.
 LexiconLike = Union[
-    str, "PathLike[str]", Mapping[tuple[str, str], Any], Iterable[Sequence[Union[str, None]]], Sequence[Any]
+    _sememe.Lexicon, str, "PathLike[str]", Mapping[tuple[str, str], Any], Iterable[Sequence[Union[str, None]]], Sequence[Any]
 ]
 
 

@@ -34,6 +34,9 @@ type Parameters<'py> = (
     Option<(Bound<'py, PyArray2<f64>>, Bound<'py, PyArray2<f64>>)>,
 );
 
+/// Map, offset and covariance.
+type Conditional<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<f64>>, Bound<'py, PyArray2<f64>>);
+
 /// A fit, and what should be known about it.
 type Fitted = (Alignment, Vec<String>);
 
@@ -229,7 +232,7 @@ impl Alignment {
         py: Python<'py>,
         from: usize,
         to: usize,
-    ) -> PyResult<(Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<f64>>, Bound<'py, PyArray2<f64>>)> {
+    ) -> PyResult<Conditional<'py>> {
         self.check_views(&[from, to])?;
         let conditional = briefly(py, || self.0.model.conditional(from, to))?.map_err(exception)?;
         let covariance = array_of_f64(py, &conditional.covariance);
