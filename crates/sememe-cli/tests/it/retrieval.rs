@@ -9,8 +9,8 @@ use super::{json, sememe, text};
 
 /// A `.npy` file of rows.
 fn write_npy(path: &Path, rows: &[Vec<f32>]) {
-    let header =
-        format!("{{'descr': '<f4', 'fortran_order': False, 'shape': ({}, {}), }}\n", rows.len(), rows[0].len());
+    let columns = rows.first().map_or(5, Vec::len);
+    let header = format!("{{'descr': '<f4', 'fortran_order': False, 'shape': ({}, {columns}), }}\n", rows.len());
     let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
     bytes.extend((header.len() as u16).to_le_bytes());
     bytes.extend(header.as_bytes());
@@ -78,8 +78,16 @@ fn neighbors_that_cannot_be_are_refused() {
     let mut broken = rows(20, 0.0);
     broken[6][2] = f32::NAN;
     write_npy(&folder.path().join("broken.npy"), &broken);
+    broken[6] = vec![0.0; 5];
+    write_npy(&folder.path().join("zero.npy"), &broken);
+    write_npy(&folder.path().join("empty.npy"), &[]);
     for (arguments, said) in [
-        (&["q.npy", "narrow.npy", "-k", "1"][..], "length of the queries is 5"),
+        (
+            &["q.npy", "zero.npy", "-k", "1", "--criterion", "csls"][..],
+            "targets is zero in row 7: that has no direction",
+        ),
+        (&["q.npy", "empty.npy", "-k", "1"], "empty.npy: holds an array without"),
+        (&["q.npy", "narrow.npy", "-k", "1"], "length of the queries is 5"),
         (&["q.npy", "broken.npy", "-k", "1"], "not finite in row 7"),
         (&["q.npy", "q.npy", "-k", "5"], "only 4 targets"),
         (&["q.npy", "q.npy", "-k", "0"], "-k"),

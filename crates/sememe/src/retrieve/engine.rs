@@ -136,16 +136,16 @@ mod tests {
     use crate::random::Random;
     use crate::vectors::Matrix;
 
-    /// Rows with all that is hard to rank: equal ones, opposite ones, zero ones, one large coordinate, and lengths that
-    /// differ by orders of magnitude.
-    fn rows(count: usize, dim: usize, random: &mut Random, magnitude: f64) -> Matrix {
+    /// Rows with all that is hard to rank: equal ones, opposite ones, nearly or wholly zero ones, one large coordinate, and
+    /// lengths that differ by orders of magnitude.
+    fn rows(count: usize, dim: usize, random: &mut Random, magnitude: f64, least: f32) -> Matrix {
         let mut values: Vec<f32> = Vec::with_capacity(count * dim);
         for row in 0..count {
             let copied = (random.uniform() * row as f64) as usize * dim;
             match (random.uniform() * 8.0) as usize {
                 0 if row > 0 => values.extend_from_within(copied..copied + dim),
                 1 if row > 0 => values.extend(values[copied..copied + dim].to_vec().iter().map(|x| -x)),
-                2 => values.extend(std::iter::repeat_n(0.0, dim)),
+                2 => values.extend(std::iter::repeat_n(least, dim)),
                 3 => values.extend((0..dim).map(|at| if at == row % dim { 100.0 } else { random.normal() as f32 })),
                 _ => {
                     let length = magnitude.powf(random.uniform() - 0.5);
@@ -177,7 +177,8 @@ mod tests {
             magnitude in prop::sample::select(vec![1.0, 1e3, 1e30, 1e60]), is_biased: bool, is_cosine: bool,
         ) {
             let mut random = Random::new(seed);
-            let (x, y) = (rows(queries, dim, &mut random, magnitude), rows(targets, dim, &mut random, magnitude));
+            let least = if is_cosine { f32::MIN_POSITIVE } else { 0.0 };
+            let [x, y] = [queries, targets].map(|count| rows(count, dim, &mut random, magnitude, least));
             let bias: Vec<f64> = (0..targets).map(|_| if is_biased { random.normal() } else { 0.0 }).collect();
             let (x, y) = match is_cosine {
                 true => (Vectors::queries(&x).of_length(1.0), Vectors::targets(&y).of_length(1.0)),

@@ -40,17 +40,21 @@ impl<'a> Vectors<'a> {
         let squares: Vec<f64> = rows.flat_map_iter(|rows| rows.chunks_exact(self.dim).map(square)).collect();
         match squares.iter().position(|square| !square.is_finite()) {
             None => Ok(squares),
-            Some(row) => {
-                let given = format!("not finite in row {}", row + 1);
-                Err(Error::argument(self.what, given, "remove the row, or repair where it comes from"))
-            }
+            Some(row) => Err(self.unusable(row, "not finite", "remove the row, or repair where it comes from")),
         }
     }
 
-    /// All scaled to one length; zero vectors stay zero.
+    fn unusable(self, row: usize, how: &str, advice: &str) -> Error {
+        Error::argument(self.what, format!("{how} in row {}", row + 1), advice)
+    }
+
+    /// All scaled to one length. A zero vector points nowhere: it has no cosine.
     pub(super) fn of_length(self, length: f64) -> Result<Rows<'a>> {
-        let scale = |square: f64| if square > 0.0 { length / square.sqrt() } else { 0.0 };
-        let factors = self.squares()?.into_iter().map(scale).collect();
+        let squares = self.squares()?;
+        if let Some(row) = squares.iter().position(|&square| square == 0.0) {
+            return Err(self.unusable(row, "zero", "that has no direction; remove the row, or rank by dot or l2"));
+        }
+        let factors = squares.into_iter().map(|square| length / square.sqrt()).collect();
         Ok(Rows { values: self.values, dim: self.dim, factors })
     }
 

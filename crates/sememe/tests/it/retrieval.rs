@@ -189,6 +189,12 @@ fn requests_that_make_no_sense_are_errors() {
         assert!(said(nearest(&broken, x, 1, criterion)).contains("not finite in row 5"), "{criterion}");
         assert!(said(nearest(x, &broken, 1, criterion)).contains("not finite in row 5"), "{criterion}");
     }
+    let zero = Matrix::new(vec![1.0, 2.0, 0.0, 0.0], 2);
+    for criterion in ["nn", "csls", "isf", "corrected"] {
+        let refused = said(nearest(&zero, &zero, 1, criterion.parse().unwrap()));
+        assert!(refused.contains("zero in row 2: that has no direction"), "{refused}");
+    }
+    assert_eq!(nearest(&zero, &zero, 1, Criterion::L2).unwrap()[1][0].index, 1);
     let terms = Retriever::with_terms(Pair::new(x, x), Criterion::CSLS, vec![0.0]);
     assert!(terms.is_err_and(|error| error.to_string().contains("there are 20 targets")));
 }
@@ -209,7 +215,7 @@ fn only_generative_models_have_likelihoods() {
 
 #[test]
 fn empty_sides_and_large_k_give_what_there_is() {
-    let (x, none) = (Matrix::new(vec![1.0, 2.0, 0.0, 0.0], 2), Matrix::new(Vec::new(), 2));
+    let (x, none) = (Matrix::new(vec![1.0, 2.0, 0.0, 1.0], 2), Matrix::new(Vec::new(), 2));
     for criterion in ["nn", "dot", "l2", "csls", "isf", "corrected"] {
         let criterion: Criterion = criterion.parse().unwrap();
         assert!(nearest(&none, &x, 3, criterion).unwrap().is_empty(), "{criterion}");
