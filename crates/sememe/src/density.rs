@@ -3,6 +3,8 @@
 //! The stacked covariance is never formed: with `Q = Psi⁻¹ W` and `A = I + Wᵀ Q`, `log |Sigma| = Σ log |Psi_i| + log |A|` and
 //! `Sigma⁻¹ = Psi⁻¹ - Q A⁻¹ Qᵀ`.
 
+use rayon::prelude::*;
+
 use crate::error::{Error, Result};
 use crate::linalg::{
     Cholesky, Mat, add_outer, block, dot, inner, symmetric, times, times_transpose, times_vector, transpose_times,
@@ -10,7 +12,7 @@ use crate::linalg::{
 use crate::model::{Emission, Model};
 use crate::moments::{Moments, PatternMoments, Shape, spans};
 use crate::random::Random;
-use crate::vectors::Matrix;
+use crate::vectors::{Matrix, ROWS_AT_A_TIME};
 
 /// The joint density of some views, factored once and asked often.
 pub struct Density<'a> {
@@ -183,6 +185,70 @@ impl Density<'_> {
         Ok((0..evidence.len()).map(|i| mean[(i, 0)]).collect())
     }
 
+    /// `log p` of every tuple of rows: the first of every view, the second of every view, and so on.
+    pub fn logs(&self, rows: &[&Matrix]) -> Result<Vec<f64>> {
+        let constant = self.constant() + self.log_det();
+        let squares = |whitened: Mat| -> Vec<f64> {
+            (0..whitened.ncols()).map(|column| whitened.col(column).iter().map(|x| x * x).sum()).collect()
+        };
+        self.in_blocks(rows, |centred| {
+            let explained = squares(self.precision.solve_lower(&self.evidence_of(centred)));
+            let own: Vec<Vec<f64>> =
+                self.noise.iter().zip(centred).map(|(noise, centred)| squares(noise.solve_lower(centred))).collect();
+            let total = |column: usize| own.iter().map(|own| own[column]).sum::<f64>() - explained[column];
+            (0..explained.len()).map(|column| -0.5 * (constant + total(column))).collect()
+        })
+    }
+
+    /// `E[z|x_O]` of every tuple of rows, as for [`Density::logs`].
+    pub fn posterior_means(&self, rows: &[&Matrix]) -> Result<Matrix> {
+        let means = self.in_blocks(rows, |centred| {
+            let mean = self.precision.solve(&self.evidence_of(centred));
+            (0..mean.ncols()).flat_map(|column| mean.col_as_slice(column).iter().map(|&x| x as f32)).collect()
+        })?;
+        Ok(Matrix::new(means, self.model.latent()))
+    }
+
+    /// What `of_block` makes of `x - mu` of every view, as columns, a number of rows at a time.
+    fn in_blocks<T: Send>(&self, rows: &[&Matrix], of_block: impl Fn(&[Mat]) -> Vec<T> + Sync) -> Result<Vec<T>> {
+        self.check_count(rows.len())?;
+        let count = rows.first().map_or(0, |rows| rows.rows());
+        for (&view, rows) in self.views.iter().zip(rows) {
+            self.model.views[view].check_dimension(rows.cols())?;
+            if rows.rows() != count {
+                let expected = format!("every view must have as many as the first one, {count}");
+                return Err(Error::argument("number of rows", rows.rows(), expected));
+            }
+        }
+        let firsts: Vec<usize> = (0..count).step_by(ROWS_AT_A_TIME).collect();
+        let block = |&first: &usize| {
+            let last = count.min(first + ROWS_AT_A_TIME);
+            let centred = |(&view, rows): (&usize, &&Matrix)| {
+                let of_block = &rows.as_slice()[first * rows.cols()..last * rows.cols()];
+                self.model.views[view].centred(of_block)
+            };
+            of_block(&self.views.iter().zip(rows).map(centred).collect::<Vec<_>>())
+        };
+        Ok(firsts.par_iter().flat_map_iter(block).collect())
+    }
+
+    /// `Σ Wᵀ Psi⁻¹ (x - mu)` of columns.
+    fn evidence_of(&self, centred: &[Mat]) -> Mat {
+        let mut evidence = Mat::zeros(self.model.latent(), centred.first().map_or(0, Mat::ncols));
+        self.q.iter().zip(centred).for_each(|(q, centred)| evidence += q.transpose() * centred);
+        evidence
+    }
+
+    fn check_count(&self, given: usize) -> Result<()> {
+        match given == self.views.len() {
+            true => Ok(()),
+            false => {
+                let expected = format!("one for each of the {} views is needed", self.views.len());
+                Err(Error::argument("number of vectors", given, expected))
+            }
+        }
+    }
+
     /// Log-likelihood of tuples that have just these views.
     pub(crate) fn log_of_moments(&self, moments: &PatternMoments) -> f64 {
         let at = spans(&self.model.shapes(), &self.views);
@@ -214,10 +280,7 @@ impl Density<'_> {
 
     /// `x - mu` of every view, of which the vectors must have the dimensions.
     fn offsets(&self, vectors: &[&[f32]]) -> Result<Vec<Vec<f64>>> {
-        if vectors.len() != self.views.len() {
-            let expected = format!("one for each of the {} views is needed", self.views.len());
-            return Err(Error::argument("number of vectors", vectors.len(), expected));
-        }
+        self.check_count(vectors.len())?;
         let offset = |(&view, vector): (&usize, &&[f32])| {
             let view = &self.model.views[view];
             view.check_dimension(vector.len())?;

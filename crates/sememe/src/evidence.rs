@@ -12,7 +12,7 @@ use crate::lexicon::Tuples;
 use crate::moments::{self, Moments};
 use crate::normalize::Step;
 use crate::preparation::{Casing, Policy, Preparation};
-use crate::tensors::{self, TensorFile};
+use crate::tensors::{self, Tensor, TensorFile};
 use crate::vectors::Embeddings;
 
 /// Something that was used.
@@ -187,13 +187,24 @@ impl Evidence {
 
     /// Writes a safetensors file.
     pub fn write(&self, path: &Path) -> Result<()> {
+        let (metadata, tensors) = self.parts();
+        tensors::write(path, &metadata, tensors)
+    }
+
+    /// What [`Evidence::write`] writes.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let (metadata, tensors) = self.parts();
+        tensors::to_bytes(&metadata, tensors)
+    }
+
+    fn parts(&self) -> (Metadata, Vec<(String, Tensor<'static>)>) {
         let metadata = Metadata {
             moments: self.moments.metadata(),
             policy: self.preparation.policy(),
             sources: self.sources.clone(),
         };
         let tensors = self.moments.tensors().into_iter().chain(self.preparation.tensors());
-        tensors::write(path, &metadata, tensors.collect())
+        (metadata, tensors.collect())
     }
 
     /// Reads what [`Evidence::write`] wrote.

@@ -22,7 +22,7 @@ impl Model {
         let rows = prepared.matrix();
         let latent = self.views[view].project(rows)?;
         Ok(LatentView {
-            embeddings: Embeddings::new(prepared.vocabulary().clone(), latent),
+            embeddings: prepared.with_matrix(latent),
             log_density: match self.views[view].emission.is_some() {
                 true => Some(self.log_densities(view, rows)?),
                 false => None,
@@ -65,8 +65,12 @@ impl View {
     /// `x - mu` of a number of rows at a time, as columns.
     fn blocks(&self, rows: &Matrix) -> impl IndexedParallelIterator<Item = Mat> {
         let dim = self.dim();
-        rows.as_slice()
-            .par_chunks(ROWS_AT_A_TIME * dim)
-            .map(move |rows| Mat::from_fn(dim, rows.len() / dim, |i, j| f64::from(rows[j * dim + i]) - self.mu[i]))
+        rows.as_slice().par_chunks(ROWS_AT_A_TIME * dim).map(|rows| self.centred(rows))
+    }
+
+    /// `x - mu` of all rows, as columns.
+    pub(crate) fn centred(&self, rows: &[f32]) -> Mat {
+        let dim = self.dim();
+        Mat::from_fn(dim, rows.len() / dim, |i, j| f64::from(rows[j * dim + i]) - self.mu[i])
     }
 }

@@ -78,8 +78,13 @@ impl Normalizer {
 
     /// Applies the steps as they were fitted.
     pub fn apply(&self, embeddings: &mut Embeddings) {
+        self.apply_to_rows(embeddings.matrix_mut());
+    }
+
+    /// [`Normalizer::apply`] to vectors without words.
+    pub fn apply_to_rows(&self, rows: &mut Matrix) {
         for (step, learned) in &self.fitted {
-            apply_step(*step, learned, embeddings.matrix_mut());
+            apply_step(*step, learned, rows);
         }
     }
 }

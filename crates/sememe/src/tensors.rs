@@ -57,13 +57,31 @@ impl<'a> Tensor<'a> {
 
 /// Writes arrays and metadata; the same content always gives the same bytes.
 pub(crate) fn write(path: &Path, metadata: &impl Serialize, mut tensors: Vec<(String, Tensor)>) -> Result<()> {
+    let header = header(metadata, &mut tensors);
+    let mut output = Output::create(path)?;
+    output.write_all(&header)?;
+    for (_, tensor) in &tensors {
+        output.write_all(&tensor.data)?;
+    }
+    output.finish()
+}
+
+/// What [`write`] writes.
+pub(crate) fn to_bytes(metadata: &impl Serialize, mut tensors: Vec<(String, Tensor)>) -> Vec<u8> {
+    let mut bytes = header(metadata, &mut tensors);
+    tensors.iter().for_each(|(_, tensor)| bytes.extend_from_slice(&tensor.data));
+    bytes
+}
+
+/// What comes before the arrays, which are put in order.
+fn header(metadata: &impl Serialize, tensors: &mut [(String, Tensor)]) -> Vec<u8> {
     // Widest numbers first, so that all are aligned.
     tensors.sort_by(|(name, a), (other, b)| b.dtype.cmp(&a.dtype).then(name.cmp(other)));
     let metadata = serde_json::to_string(metadata).expect("metadata are plain data");
     let mut header = Map::new();
     header.insert("__metadata__".to_owned(), json!({ METADATA_KEY: metadata }));
     let mut start = 0;
-    for (name, tensor) in &tensors {
+    for (name, tensor) in tensors.iter() {
         let end = start + tensor.data.len();
         let entry = json!({ "dtype": tensor.dtype, "shape": tensor.shape, "data_offsets": [start, end] });
         header.insert(name.clone(), entry);
@@ -71,14 +89,7 @@ pub(crate) fn write(path: &Path, metadata: &impl Serialize, mut tensors: Vec<(St
     }
     let mut header = Value::Object(header).to_string();
     header.extend(std::iter::repeat_n(' ', header.len().next_multiple_of(8) - header.len()));
-
-    let mut output = Output::create(path)?;
-    output.write_all(&(header.len() as u64).to_le_bytes())?;
-    output.write_all(header.as_bytes())?;
-    for (_, tensor) in &tensors {
-        output.write_all(&tensor.data)?;
-    }
-    output.finish()
+    [&(header.len() as u64).to_le_bytes(), header.as_bytes()].concat()
 }
 
 /// Refuses arrays that lie outside the file, before their sizes are added up where the sum may overflow.

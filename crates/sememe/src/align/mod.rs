@@ -38,10 +38,29 @@ pub struct Aligned {
     pub warnings: Vec<FitWarning>,
 }
 
+/// A model before any word was projected.
+#[derive(Debug)]
+pub struct Fitted {
+    /// The model and what belongs to it.
+    pub alignment: Alignment,
+    /// Each view's words with their vectors as they were fitted to.
+    pub prepared: Vec<Embeddings>,
+    /// What should be known about the fit.
+    pub warnings: Vec<FitWarning>,
+}
+
 /// Prepares the views, fits a model to the tuples and projects every word. Automatic shrinkage is chosen by what finds
 /// translations that were held out, where there are few tuples; see [`Shrinkage::Auto`] for the others. Held-out
 /// translations also say how sure translations are, see [`Alignment::temperature`].
 pub fn align(views: Vec<(String, Embeddings)>, tuples: &Tuples, options: &Options) -> Result<Aligned> {
+    let Fitted { alignment, prepared, warnings } = fit(views, tuples, options)?;
+    let project = |(view, prepared): (usize, &Embeddings)| alignment.model.latent_view(view, prepared).map(Some);
+    let latent = prepared.iter().enumerate().map(project).collect::<Result<_>>()?;
+    Ok(Aligned { alignment, latent, warnings })
+}
+
+/// [`align`] without the last step.
+pub fn fit(views: Vec<(String, Embeddings)>, tuples: &Tuples, options: &Options) -> Result<Fitted> {
     let (evidence, prepared) = Evidence::gather(views, tuples, &options.evidence)?;
     let mut options = options.clone();
     if let Some(before) = &options.resume {
@@ -55,9 +74,7 @@ pub fn align(views: Vec<(String, Embeddings)>, tuples: &Tuples, options: &Option
     let names: Vec<&str> = alignment.model.views.iter().map(|view| view.name.as_str()).collect();
     alignment.trained = Some(TrainedPairs::of(tuples, &names, |view, word| prepared[view].word(word)));
     alignment.temperatures = calibration::temperatures(&alignment.model, &prepared, tuples, &options.fit);
-    let project = |(view, prepared): (usize, &Embeddings)| alignment.model.latent_view(view, prepared).map(Some);
-    let latent = prepared.iter().enumerate().map(project).collect::<Result<_>>()?;
-    Ok(Aligned { alignment, latent, warnings })
+    Ok(Fitted { alignment, prepared, warnings })
 }
 
 /// Fits a model to evidence, whoever gathered it.

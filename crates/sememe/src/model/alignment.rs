@@ -14,7 +14,7 @@ use crate::latent::LatentView;
 use crate::lexicon::TrainedPairs;
 use crate::preparation::{Policy, Preparation};
 use crate::tensors::{self, Tensor, TensorFile};
-use crate::vectors::Embeddings;
+use crate::vectors::{Embeddings, Matrix};
 
 const KIND: &str = "model";
 const VERSION: u64 = 2;
@@ -90,6 +90,13 @@ impl Alignment {
         Ok(self.preparation.apply(view, embeddings))
     }
 
+    /// [`Alignment::prepare`] for vectors without words.
+    pub fn prepare_rows(&self, view: usize, mut rows: Matrix) -> Result<Matrix> {
+        self.model.views[view].check_dimension(rows.cols())?;
+        self.preparation.normalizers[view].apply_to_rows(&mut rows);
+        Ok(rows)
+    }
+
     /// At which temperature translations from one view to another are calibrated. For a pair that shares too few tuples it
     /// is the geometric mean of those of the other pairs; they differ little. None where no pair has one.
     pub fn temperature(&self, from: usize, to: usize) -> Option<f64> {
@@ -103,6 +110,17 @@ impl Alignment {
 
     /// Writes a safetensors file.
     pub fn write(&self, path: &Path) -> Result<()> {
+        let (metadata, tensors) = self.parts();
+        tensors::write(path, &metadata, tensors)
+    }
+
+    /// What [`Alignment::write`] writes.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let (metadata, tensors) = self.parts();
+        tensors::to_bytes(&metadata, tensors)
+    }
+
+    fn parts(&self) -> (Metadata, Vec<(String, Tensor<'static>)>) {
         let Model { method, views, tuples, log_likelihood, rho, shrinkage, trace } = &self.model;
         let mut tensors = self.preparation.tensors();
         if !rho.is_empty() {
@@ -140,7 +158,7 @@ impl Alignment {
             sources: self.sources.clone(),
             temperatures: self.temperatures.clone(),
         };
-        tensors::write(path, &metadata, tensors)
+        (metadata, tensors)
     }
 
     /// Reads what [`Alignment::write`] wrote.

@@ -80,6 +80,7 @@ impl Search<'_> {
         let found = firsts.into_par_iter().flat_map_iter(|first| {
             let block = first..self.queries.len().min(first + QUERIES);
             let of_piece = |piece: usize| {
+                counter.begin();
                 let tiles = piece * tiles / pieces..(piece + 1) * tiles / pieces;
                 let found = self.best_of_tiles(screen, block.clone(), tiles, k);
                 counter.add(block.len());

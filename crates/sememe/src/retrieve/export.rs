@@ -7,6 +7,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use super::retriever::Form;
 use super::{Criterion, Retriever};
 use crate::error::{Error, Result};
 use crate::names;
@@ -46,16 +47,18 @@ impl FromStr for Metric {
 }
 
 /// A criterion in the form of vectors.
-pub struct Export<'a> {
-    retriever: &'a Retriever<'a>,
+pub struct Export {
+    form: Form,
+    /// Length of the vectors before.
+    dim: usize,
     targets: Matrix,
     /// What queries get at their end.
     extra: Vec<f32>,
 }
 
-impl<'a> Export<'a> {
+impl Export {
     /// Vectors for an index that has a given metric. `corrected` compares queries with each other and has none.
-    pub fn new(retriever: &'a Retriever<'a>, metric: Metric) -> Result<Self> {
+    pub fn new(retriever: &Retriever, metric: Metric) -> Result<Self> {
         if let Criterion::Corrected { .. } = retriever.criterion() {
             let problem = "it ranks queries against each other, which no index of vectors does";
             return Err(Error::argument("criterion", retriever.criterion(), problem));
@@ -86,7 +89,7 @@ impl<'a> Export<'a> {
         for target in 0..targets.len() {
             rows.extend(targets.scaled(target).chain(columns.iter().map(|column| column[target])));
         }
-        Ok(Export { retriever, targets: Matrix::new(rows, dim), extra })
+        Ok(Export { form: retriever.form().clone(), dim: targets.dim(), targets: Matrix::new(rows, dim), extra })
     }
 
     /// What goes into the index: a row for each target.
@@ -96,8 +99,12 @@ impl<'a> Export<'a> {
 
     /// What the index is asked: a row for each query.
     pub fn queries(&self, queries: &Matrix) -> Result<Matrix> {
-        let (prepared, dim) = (self.retriever.prepare(queries)?, queries.cols());
-        let rows = prepared.as_slice().chunks_exact(dim).flat_map(|row| row.iter().chain(&self.extra).copied());
+        if queries.cols() != self.dim {
+            let expected = format!("the vectors of the space have length {}", self.dim);
+            return Err(Error::argument("length of the queries", queries.cols(), expected));
+        }
+        let prepared = self.form.of_queries(queries)?;
+        let rows = prepared.as_slice().chunks_exact(self.dim).flat_map(|row| row.iter().chain(&self.extra).copied());
         Ok(Matrix::new(rows.collect(), self.targets.cols()))
     }
 }

@@ -19,6 +19,7 @@ use crate::vectors::{Matrix, ROWS_AT_A_TIME};
 const TOLERANCE: f64 = 1e-6;
 
 /// PMI of latent vectors `u` of one view and `v` of another: `vᵀ map u + ½ uᵀ of_query u + ½ vᵀ of_target v + constant`.
+#[derive(Clone)]
 pub(super) struct Pmi {
     map: Mat,
     of_query: Mat,

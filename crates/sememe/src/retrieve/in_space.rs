@@ -23,7 +23,16 @@ impl<'a> Views<'a> {
     /// Opens two views of a space.
     pub fn open(space: &'a Space, from: &'a str, to: &'a str) -> Result<Self> {
         let (source, target) = rayon::join(|| space.view(from), || space.view(to));
-        Ok(Views { space, from, to, source: source?, target: target?, log_density: space.log_density(to)? })
+        Self::of(space, (from, source?), (to, target?))
+    }
+
+    /// Two views of a space that were opened before.
+    pub fn of(
+        space: &'a Space,
+        (from, source): (&'a str, Embeddings),
+        (to, target): (&'a str, Embeddings),
+    ) -> Result<Self> {
+        Ok(Views { space, from, to, source, target, log_density: space.log_density(to)? })
     }
 
     /// What finds translations by a criterion. Terms that take long to compute are kept in the folder of the space.

@@ -70,7 +70,8 @@ pub struct Retriever<'a> {
 }
 
 /// What is multiplied.
-enum Form {
+#[derive(Clone)]
+pub(super) enum Form {
     /// Directions, that of the query with this length.
     Cosine { length: f64 },
     /// Vectors as they are, but for a factor of the query.
@@ -96,6 +97,18 @@ impl Form {
                 }
                 Form::Pmi(Pmi::of(generative.model, generative.from, generative.to)?)
             }
+        })
+    }
+
+    /// Queries as they are multiplied.
+    pub(super) fn of_queries(&self, queries: &Matrix) -> Result<Matrix> {
+        let scaled =
+            |rows: Rows| Matrix::new((0..rows.len()).flat_map(|query| rows.scaled(query)).collect(), queries.cols());
+        let vectors = Vectors::queries(queries);
+        Ok(match self {
+            Form::Cosine { length } => scaled(vectors.of_length(*length)?),
+            Form::Product { factor } => scaled(vectors.times(*factor)?),
+            Form::Pmi(pmi) => pmi.queries(queries),
         })
     }
 }
@@ -185,17 +198,9 @@ impl<'a> Retriever<'a> {
         &self.targets
     }
 
-    /// Queries as they are multiplied.
-    pub(super) fn prepare(&self, queries: &Matrix) -> Result<Matrix> {
-        check_dimensions(queries, self.pair.target)?;
-        let scaled =
-            |rows: Rows| Matrix::new((0..rows.len()).flat_map(|query| rows.scaled(query)).collect(), queries.cols());
-        let vectors = Vectors::queries(queries);
-        Ok(match &self.form {
-            Form::Cosine { length } => scaled(vectors.of_length(*length)?),
-            Form::Product { factor } => scaled(vectors.times(*factor)?),
-            Form::Pmi(pmi) => pmi.queries(queries),
-        })
+    /// What is multiplied.
+    pub(super) fn form(&self) -> &Form {
+        &self.form
     }
 
     fn compute_terms(&self) -> Result<Vec<f64>> {

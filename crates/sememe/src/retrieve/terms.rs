@@ -32,6 +32,7 @@ pub(super) fn log_sums(targets: Vectors, sources: Vectors, beta: f64, progress: 
     let firsts: Vec<usize> = (0..targets.len()).step_by(TARGETS).collect();
     let counter = Counter::new(progress, targets.len());
     let sums = firsts.into_par_iter().flat_map_iter(|first| {
+        counter.begin();
         let last = targets.len().min(first + TARGETS);
         let sums = log_sums_of(&targets, first..last, &sources);
         counter.add(last - first);

@@ -1,6 +1,7 @@
 //! Words with their vectors.
 
 use std::fmt;
+use std::sync::Arc;
 
 use super::{Matrix, ROWS_AT_A_TIME, Subwords, Vocabulary, little_endian};
 
@@ -15,7 +16,8 @@ use super::{Matrix, ROWS_AT_A_TIME, Subwords, Vocabulary, little_endian};
 /// ```
 #[derive(Clone)]
 pub struct Embeddings {
-    vocabulary: Vocabulary,
+    /// Clones share the words.
+    vocabulary: Arc<Vocabulary>,
     matrix: Matrix,
     subwords: Option<Subwords>,
 }
@@ -24,7 +26,7 @@ impl Embeddings {
     /// Joins words and rows. Panics when their numbers differ.
     pub fn new(vocabulary: Vocabulary, matrix: Matrix) -> Self {
         assert_eq!(vocabulary.len(), matrix.rows(), "one row a word");
-        Embeddings { vocabulary, matrix, subwords: None }
+        Embeddings { vocabulary: Arc::new(vocabulary), matrix, subwords: None }
     }
 
     /// How many words there are.
@@ -59,6 +61,12 @@ impl Embeddings {
 
     pub(crate) fn matrix_mut(&mut self) -> &mut Matrix {
         &mut self.matrix
+    }
+
+    /// The same words with other vectors. Panics when their numbers differ.
+    pub fn with_matrix(&self, matrix: Matrix) -> Self {
+        assert_eq!(self.len(), matrix.rows(), "one row a word");
+        Embeddings { vocabulary: self.vocabulary.clone(), matrix, subwords: None }
     }
 
     /// The word at `index`. Panics when there is none.
@@ -114,7 +122,7 @@ impl Embeddings {
             }
         }
         let matrix = if kept.len() == self.len() { self.matrix } else { self.matrix.select(&kept) };
-        Embeddings { vocabulary, matrix, subwords: self.subwords }
+        Embeddings { vocabulary: Arc::new(vocabulary), matrix, subwords: self.subwords }
     }
 
     /// A hash of words and numbers, whatever file format they came from.

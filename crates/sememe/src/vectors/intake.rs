@@ -10,7 +10,7 @@ use crate::error::{Error, Place, Result};
 const TOLERATED_ONE_IN: u64 = 100;
 
 /// Largest dimension accepted: far above any embedding in use, far below what a corrupt header claims.
-pub(crate) const MAX_DIMENSION: usize = 32_768;
+pub const MAX_DIMENSION: usize = 32_768;
 
 /// A longer run of bytes is no word.
 pub(crate) const LONGEST_WORD: usize = 1 << 16;

@@ -1,10 +1,11 @@
-//! A contiguous f32 matrix, row by row, in memory or in a mapped file.
+//! A contiguous f32 matrix, row by row, in memory of its own or in that of another.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use crate::files::Bytes;
 
-/// Rows of f32, contiguous; owned, or borrowed from a mapped file without a copy.
+/// Rows of f32, contiguous; owned, or borrowed without a copy, as from a mapped file. Clones share the numbers.
 #[derive(Clone)]
 pub struct Matrix {
     rows: usize,
@@ -14,15 +15,42 @@ pub struct Matrix {
 
 #[derive(Clone)]
 enum Storage {
-    Owned(Vec<f32>),
-    Mapped { bytes: Bytes, start: usize },
+    Owned(Arc<Vec<f32>>),
+    Borrowed(Arc<dyn AsRef<[f32]> + Send + Sync>),
+}
+
+/// Numbers as they lie in a file.
+struct MappedRows {
+    bytes: Bytes,
+    start: usize,
+    len: usize,
+}
+
+impl AsRef<[f32]> for MappedRows {
+    fn as_ref(&self) -> &[f32] {
+        bytemuck::cast_slice(&self.bytes[self.start..self.start + self.len * 4])
+    }
 }
 
 impl Matrix {
     /// A matrix of `data.len() / cols` rows. Panics when `cols` is zero or the data do not fill whole rows.
     pub fn new(data: Vec<f32>, cols: usize) -> Self {
         assert!(cols > 0 && data.len().is_multiple_of(cols), "{} values do not make rows of {cols}", data.len());
-        Matrix { rows: data.len() / cols, cols, storage: Storage::Owned(data) }
+        Matrix { rows: data.len() / cols, cols, storage: Storage::Owned(Arc::new(data)) }
+    }
+
+    /// Numbers that somebody else keeps, without a copy. Panics as [`Matrix::new`] does.
+    ///
+    /// ```
+    /// use sememe::vectors::Matrix;
+    ///
+    /// let matrix = Matrix::borrowed(std::sync::Arc::new(vec![1.0, 2.0, 3.0, 4.0]), 2);
+    /// assert_eq!(matrix.row(1), [3.0, 4.0]);
+    /// ```
+    pub fn borrowed(values: Arc<dyn AsRef<[f32]> + Send + Sync>, cols: usize) -> Self {
+        let len = (*values).as_ref().len();
+        assert!(cols > 0 && len.is_multiple_of(cols), "{len} values do not make rows of {cols}");
+        Matrix { rows: len / cols, cols, storage: Storage::Borrowed(values) }
     }
 
     /// Little-endian f32 in `bytes` from `start` on, without a copy where the machine and the alignment allow it.
@@ -32,10 +60,10 @@ impl Matrix {
         let usable =
             cfg!(target_endian = "little") && bytemuck::try_cast_slice::<u8, f32>(&bytes[range.clone()]).is_ok();
         let storage = if usable {
-            Storage::Mapped { bytes, start }
+            Storage::Borrowed(Arc::new(MappedRows { bytes, start, len: rows * cols }))
         } else {
             let values = bytes[range].chunks_exact(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]]));
-            Storage::Owned(values.collect())
+            Storage::Owned(Arc::new(values.collect()))
         };
         Matrix { rows, cols, storage }
     }
@@ -54,18 +82,26 @@ impl Matrix {
     pub fn as_slice(&self) -> &[f32] {
         match &self.storage {
             Storage::Owned(data) => data,
-            Storage::Mapped { bytes, start } => bytemuck::cast_slice(&bytes[*start..start + self.rows * self.cols * 4]),
+            Storage::Borrowed(values) => (**values).as_ref(),
         }
     }
 
-    /// All values, to change in place; copies a mapped matrix into memory first.
+    /// All values, to change in place; copies them first unless they are this matrix's alone.
     pub fn as_mut_slice(&mut self) -> &mut [f32] {
-        if let Storage::Mapped { .. } = self.storage {
-            self.storage = Storage::Owned(self.as_slice().to_vec());
+        if let Storage::Borrowed(_) = self.storage {
+            self.storage = Storage::Owned(Arc::new(self.as_slice().to_vec()));
         }
         match &mut self.storage {
-            Storage::Owned(data) => data,
-            Storage::Mapped { .. } => unreachable!("copied above"),
+            Storage::Owned(data) => Arc::<Vec<f32>>::make_mut(data),
+            Storage::Borrowed(_) => unreachable!("copied above"),
+        }
+    }
+
+    /// All values, row after row; copies them unless they are this matrix's alone.
+    pub fn into_vec(self) -> Vec<f32> {
+        match self.storage {
+            Storage::Owned(data) => Arc::unwrap_or_clone(data),
+            Storage::Borrowed(values) => (*values).as_ref().to_vec(),
         }
     }
 
@@ -80,7 +116,7 @@ impl Matrix {
         for &index in indices {
             data.extend_from_slice(self.row(index));
         }
-        Matrix { rows: indices.len(), cols: self.cols, storage: Storage::Owned(data) }
+        Matrix { rows: indices.len(), cols: self.cols, storage: Storage::Owned(Arc::new(data)) }
     }
 }
 

@@ -20,6 +20,7 @@ use std::sync::Arc;
 pub use self::embeddings::Embeddings;
 pub use self::fasttext::Subwords;
 pub use self::format::Format;
+pub use self::intake::MAX_DIMENSION;
 pub(crate) use self::intake::check_skipped;
 pub use self::matrix::Matrix;
 pub(crate) use self::matrix::little_endian;

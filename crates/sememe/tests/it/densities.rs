@@ -47,7 +47,14 @@ proptest! {
         let of_y = gaussian(&as_f64(y), &mu[3..], &block(&whole, 3..7, 3..7));
         let close = |found: f64, expected: f64| (found - expected).abs() < 1e-8 * expected.abs().max(1.0);
 
-        prop_assert!(close(model.density(&[0, 1]).unwrap().log(&[x, y]).unwrap(), joint));
+        let both = model.density(&[0, 1]).unwrap();
+        prop_assert!(close(both.log(&[x, y]).unwrap(), joint));
+        let rows = [views[0].matrix(), views[1].matrix()];
+        prop_assert!(close(both.logs(&rows).unwrap()[row], joint));
+        let mean = both.posterior_mean(&[x, y]).unwrap();
+        let means = both.posterior_means(&rows).unwrap();
+        prop_assert!(means.row(row).iter().zip(&mean).all(|(&found, &mean)| (f64::from(found) - mean).abs() < 1e-5));
+        prop_assert!(both.logs(&rows[..1]).is_err() && both.logs(&[rows[0], rows[0]]).is_err());
         prop_assert!(close(model.density(&[1]).unwrap().log(&[y]).unwrap(), of_y));
         prop_assert!(close(model.pmi((0, x), (1, y)).unwrap(), joint - of_x - of_y));
         prop_assert!(close(model.pmi((1, y), (0, x)).unwrap(), joint - of_x - of_y));

@@ -1,0 +1,344 @@
+//! A fitted model and what belongs to it.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use numpy::{PyArray1, PyArray2};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use sememe::align::{self, Extended};
+use sememe::files::Input;
+use sememe::latent::LatentView;
+use sememe::model;
+use sememe::preparation::Casing;
+use sememe::space;
+use sememe::vectors::Matrix;
+
+use crate::arrays::{array_of, array_of_f64, finite_rows, observed_rows, vector};
+use crate::embeddings::Embeddings;
+use crate::errors::{exception, refused};
+use crate::lexicon::{NamedViews, Tuples};
+use crate::moments::Evidence;
+use crate::options::{Fitting, Gathering, watched};
+use crate::work::{briefly, run};
+
+/// A model that can be applied to vectors as they come.
+#[pyclass(frozen, module = "sememe._sememe")]
+pub struct Alignment(pub Arc<model::Alignment>);
+
+/// `mu`, the projection, and `W` and `Psi` where the method has them.
+type Parameters<'py> = (
+    Bound<'py, PyArray1<f64>>,
+    Bound<'py, PyArray2<f64>>,
+    Option<(Bound<'py, PyArray2<f64>>, Bound<'py, PyArray2<f64>>)>,
+);
+
+/// Map, offset and covariance.
+type Conditional<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<f64>>, Bound<'py, PyArray2<f64>>);
+
+/// A fit, and what should be known about it.
+type Fitted = (Alignment, Vec<String>);
+
+#[pymethods]
+impl Alignment {
+    #[staticmethod]
+    fn fit(
+        py: Python<'_>,
+        views: NamedViews<'_>,
+        tuples: &Bound<'_, Tuples>,
+        gathering: Gathering,
+        fitting: Fitting,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<Fitted> {
+        let (evidence, fit) = (gathering.options()?, fitting.options()?);
+        let views = views.into_iter().map(|(name, embeddings)| (name, embeddings.0.clone())).collect();
+        let tuples = tuples.get().0.clone();
+        let fitted = run(py, progress, move |monitor| {
+            align::fit(views, &tuples, &align::Options { evidence, fit: watched(fit, monitor), resume: None })
+        })?;
+        Ok(new_fit(fitted.alignment, &fitted.warnings))
+    }
+
+    #[staticmethod]
+    fn fit_evidence(
+        py: Python<'_>,
+        evidence: &Bound<'_, Evidence>,
+        fitting: Fitting,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<Fitted> {
+        let (evidence, fit) = (evidence.get().0.clone(), fitting.options()?);
+        let (alignment, warnings) = run(py, progress, move |monitor| {
+            let options = align::Options { fit: watched(fit, monitor), ..Default::default() };
+            align::fit_evidence(evidence, &options)
+        })?;
+        Ok(new_fit(alignment, &warnings))
+    }
+
+    /// One more view. `latent` are the words of the views there are, with their latent vectors.
+    fn extend(
+        &self,
+        py: Python<'_>,
+        latent: Vec<Option<PyRef<'_, Embeddings>>>,
+        new: (String, PyRef<'_, Embeddings>),
+        tuples: &Bound<'_, Tuples>,
+        fitting: Fitting,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<Fitted> {
+        let (alignment, fit) = (self.0.clone(), model::Options { method: None, ..fitting.options()? });
+        let latent: Vec<_> = latent.into_iter().map(|view| view.map(|view| view.0.clone())).collect();
+        let (new, tuples) = ((new.0, new.1.0.clone()), tuples.get().0.clone());
+        let Extended { alignment, warnings, .. } =
+            run(py, progress, move |monitor| align::extend(&alignment, &latent, new, &tuples, &watched(fit, monitor)))?;
+        Ok(new_fit(alignment, &warnings))
+    }
+
+    #[getter]
+    fn method(&self) -> &str {
+        self.0.model.method.name()
+    }
+
+    /// Names and dimensions of the views.
+    #[getter]
+    fn views(&self) -> Vec<(&str, usize)> {
+        self.0.model.views.iter().map(|view| (view.name.as_str(), view.dim())).collect()
+    }
+
+    #[getter]
+    fn latent(&self) -> usize {
+        self.0.model.latent()
+    }
+
+    #[getter]
+    fn tuples(&self) -> f64 {
+        self.0.model.tuples
+    }
+
+    #[getter]
+    fn log_likelihood(&self) -> Option<f64> {
+        self.0.model.log_likelihood
+    }
+
+    #[getter]
+    fn rho<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        vector(py, self.0.model.rho.clone())
+    }
+
+    #[getter]
+    fn shrinkage<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        vector(py, self.0.model.shrinkage.clone())
+    }
+
+    #[getter]
+    fn lower(&self) -> bool {
+        self.0.preparation.casing == Casing::Lower
+    }
+
+    #[getter]
+    fn steps(&self) -> Vec<String> {
+        self.0.preparation.steps.iter().map(ToString::to_string).collect()
+    }
+
+    /// How the iteration went, as JSON.
+    #[getter]
+    fn trace(&self) -> Option<String> {
+        self.0.model.trace.as_ref().map(|trace| serde_json::to_string(trace).expect("a trace is plain data"))
+    }
+
+    fn temperature(&self, from: usize, to: usize) -> PyResult<Option<f64>> {
+        self.check_views(&[from, to])?;
+        Ok(self.0.temperature(from, to))
+    }
+
+    fn parameters<'py>(&self, py: Python<'py>, view: usize) -> PyResult<Parameters<'py>> {
+        self.check_views(&[view])?;
+        let view = &self.0.model.views[view];
+        let emission = view.emission.as_ref();
+        let emission = emission.map(|emission| (array_of_f64(py, &emission.w), array_of_f64(py, &emission.psi)));
+        Ok((vector(py, view.mu.clone()), array_of_f64(py, &view.projection), emission))
+    }
+
+    /// Vectors of a view as the model sees them.
+    fn prepare<'py>(
+        &self,
+        py: Python<'py>,
+        view: usize,
+        rows: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyArray2<f32>>> {
+        let rows = self.rows_of(view, rows)?;
+        let alignment = self.0.clone();
+        Ok(array_of(py, run(py, None, move |_| alignment.prepare_rows(view, rows))?))
+    }
+
+    /// Where vectors of a view lie in the latent space.
+    fn transform<'py>(
+        &self,
+        py: Python<'py>,
+        view: usize,
+        rows: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyArray2<f32>>> {
+        let rows = self.rows_of(view, rows)?;
+        let alignment = self.0.clone();
+        let latent = run(py, None, move |_| alignment.model.views[view].project(&alignment.prepare_rows(view, rows)?))?;
+        Ok(array_of(py, latent))
+    }
+
+    /// Words of a view where they lie in the latent space.
+    fn project(&self, py: Python<'_>, view: usize, embeddings: &Bound<'_, Embeddings>) -> PyResult<Embeddings> {
+        self.check_views(&[view])?;
+        let (alignment, embeddings) = (self.0.clone(), embeddings.get().0.clone());
+        Ok(Embeddings(run(py, None, move |_| alignment.project(view, embeddings))?.embeddings))
+    }
+
+    /// `log p` of every tuple of rows, of which some views may be missing.
+    fn logs<'py>(&self, py: Python<'py>, views: Vec<Option<Bound<'py, PyAny>>>) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let rows = self.some_rows(&views)?;
+        let alignment = self.0.clone();
+        let logs = run(py, None, move |_| {
+            let mut logs = vec![0.0; rows.count];
+            for (views, places) in rows.patterns() {
+                let prepared = rows.prepared(&alignment, &views, &places)?;
+                let of_pattern = alignment.model.density(&views)?.logs(&prepared.iter().collect::<Vec<_>>())?;
+                places.iter().zip(of_pattern).for_each(|(&row, log)| logs[row] = log);
+            }
+            Ok(logs)
+        })?;
+        Ok(vector(py, logs))
+    }
+
+    /// `E[z|x]` from all views that each tuple has.
+    fn fuse<'py>(&self, py: Python<'py>, views: Vec<Option<Bound<'py, PyAny>>>) -> PyResult<Bound<'py, PyArray2<f32>>> {
+        let rows = self.some_rows(&views)?;
+        let alignment = self.0.clone();
+        let fused = run(py, None, move |_| {
+            let latent = alignment.model.latent();
+            let mut fused = vec![0.0; rows.count * latent];
+            for (views, places) in rows.patterns() {
+                let prepared = rows.prepared(&alignment, &views, &places)?;
+                let density = alignment.model.density(&views)?;
+                let means = density.posterior_means(&prepared.iter().collect::<Vec<_>>())?;
+                for (&row, mean) in places.iter().zip(means.as_slice().chunks_exact(latent)) {
+                    fused[row * latent..(row + 1) * latent].copy_from_slice(mean);
+                }
+            }
+            Ok(Matrix::new(fused, latent))
+        })?;
+        Ok(array_of(py, fused))
+    }
+
+    /// `y | x ~ N(offset + map x, covariance)`.
+    fn conditional<'py>(&self, py: Python<'py>, from: usize, to: usize) -> PyResult<Conditional<'py>> {
+        self.check_views(&[from, to])?;
+        let conditional = briefly(py, || self.0.model.conditional(from, to))?.map_err(exception)?;
+        let covariance = array_of_f64(py, &conditional.covariance);
+        Ok((array_of_f64(py, &conditional.map), vector(py, conditional.offset), covariance))
+    }
+
+    /// Draws tuples of vectors.
+    fn sample<'py>(&self, py: Python<'py>, count: usize, seed: u64) -> PyResult<Vec<Bound<'py, PyArray2<f32>>>> {
+        let alignment = self.0.clone();
+        let drawn = run(py, None, move |_| alignment.model.sample(count, seed))?;
+        Ok(drawn.into_iter().map(|rows| array_of(py, rows)).collect())
+    }
+
+    /// What the file would hold.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &py.detach(|| self.0.to_bytes()))
+    }
+
+    #[staticmethod]
+    fn from_bytes(py: Python<'_>, bytes: Vec<u8>) -> PyResult<Self> {
+        let read = || model::Alignment::read_input(&Input::from_bytes("model", bytes)?);
+        Ok(Alignment(Arc::new(briefly(py, read)?.map_err(exception)?)))
+    }
+
+    /// Writes a space with the words that are given, whose vectors are as they come.
+    fn write_space(&self, py: Python<'_>, path: PathBuf, views: Vec<Option<PyRef<'_, Embeddings>>>) -> PyResult<()> {
+        let alignment = self.0.clone();
+        let views: Vec<_> = views.into_iter().map(|view| view.map(|view| view.0.clone())).collect();
+        if views.len() != alignment.model.views.len() {
+            return Err(refused("words or None are needed for each view"));
+        }
+        run(py, None, move |_| {
+            space::Space::check_writable(&path)?;
+            let project = |(view, embeddings): (usize, Option<sememe::vectors::Embeddings>)| {
+                embeddings.map(|embeddings| alignment.project(view, embeddings)).transpose()
+            };
+            let latent = views.into_iter().enumerate().map(project);
+            let latent = latent.collect::<sememe::Result<Vec<Option<LatentView>>>>()?;
+            space::Space::write(&path, &alignment, &latent)
+        })
+    }
+}
+
+fn new_fit(alignment: model::Alignment, warnings: &[model::FitWarning]) -> Fitted {
+    (Alignment(Arc::new(alignment)), warnings.iter().map(ToString::to_string).collect())
+}
+
+/// Rows of several views that belong together; of some tuples views are missing.
+struct Rows {
+    count: usize,
+    views: Vec<Option<(Matrix, Vec<bool>)>>,
+}
+
+impl Rows {
+    /// The rows by which views they have.
+    fn patterns(&self) -> BTreeMap<Vec<usize>, Vec<usize>> {
+        let mut patterns: BTreeMap<Vec<usize>, Vec<usize>> = BTreeMap::new();
+        for row in 0..self.count {
+            patterns.entry(self.observed_in(row)).or_default().push(row);
+        }
+        patterns
+    }
+
+    fn observed_in(&self, row: usize) -> Vec<usize> {
+        let has = |view: &usize| self.views[*view].as_ref().is_some_and(|(_, is_observed)| is_observed[row]);
+        (0..self.views.len()).filter(has).collect()
+    }
+
+    /// The vectors of some rows in some views, as the model sees them.
+    fn prepared(&self, alignment: &model::Alignment, views: &[usize], rows: &[usize]) -> sememe::Result<Vec<Matrix>> {
+        let prepare = |&view: &usize| {
+            let (matrix, _) = self.views[view].as_ref().expect("only views that are there are observed");
+            let chosen = if rows.len() == matrix.rows() { matrix.clone() } else { matrix.select(rows) };
+            alignment.prepare_rows(view, chosen)
+        };
+        views.iter().map(prepare).collect()
+    }
+}
+
+impl Alignment {
+    fn check_views(&self, views: &[usize]) -> PyResult<()> {
+        match views.iter().find(|&&view| view >= self.0.model.views.len()) {
+            None => Ok(()),
+            Some(view) => Err(refused(format!("there is no view {view}; there are {}", self.0.model.views.len()))),
+        }
+    }
+
+    /// Rows of a view, all finite.
+    fn rows_of(&self, view: usize, rows: &Bound<'_, PyAny>) -> PyResult<Matrix> {
+        self.check_views(&[view])?;
+        finite_rows(rows, &format!("the array of view {:?}", self.0.model.views[view].name))
+    }
+
+    fn some_rows(&self, views: &[Option<Bound<'_, PyAny>>]) -> PyResult<Rows> {
+        let of_model = &self.0.model.views;
+        if views.len() != of_model.len() {
+            return Err(refused(format!("{} views were given for a model of {}", views.len(), of_model.len())));
+        }
+        let observed = |(view, rows): (&model::View, &Option<Bound<'_, PyAny>>)| {
+            rows.as_ref().map(|rows| observed_rows(rows, &format!("view {:?}", view.name))).transpose()
+        };
+        let views = of_model.iter().zip(views).map(observed).collect::<PyResult<Vec<_>>>()?;
+        let mut counts = views.iter().flatten().map(|(matrix, _)| matrix.rows());
+        let count = counts.next().unwrap_or(0);
+        if count == 0 || counts.any(|other| other != count) {
+            return Err(refused("the views must have the same number of rows, at least one"));
+        }
+        let rows = Rows { count, views };
+        match (0..count).find(|&row| rows.observed_in(row).is_empty()) {
+            None => Ok(rows),
+            Some(row) => Err(refused(format!("row {row} is missing in every view"))),
+        }
+    }
+}

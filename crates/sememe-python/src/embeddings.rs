@@ -1,0 +1,135 @@
+//! Words with their vectors.
+
+use std::path::PathBuf;
+
+use numpy::{PyArray1, PyArray2};
+use pyo3::prelude::*;
+use sememe::translate::closest_spellings;
+use sememe::vectors::{self, Format, Matrix, ReadOptions, Vocabulary};
+
+use crate::arrays::{finite_rows, vector, view_of};
+use crate::errors::{exception, refused};
+use crate::work::{briefly, run};
+
+/// Words with their vectors, which never change.
+#[pyclass(frozen, module = "sememe._sememe")]
+pub struct Embeddings(pub vectors::Embeddings);
+
+/// What came out of a file: the vectors, the format, and what should be known.
+type ReadFile = (Embeddings, &'static str, Vec<String>);
+
+#[pymethods]
+impl Embeddings {
+    #[new]
+    fn new(words: Vec<String>, vectors: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let matrix = finite_rows(vectors, "vectors")?;
+        if words.len() != matrix.rows() {
+            let problem = format!("{} words for {} vectors; one vector a word is needed", words.len(), matrix.rows());
+            return Err(refused(problem));
+        }
+        Ok(Embeddings(vectors::Embeddings::new(vocabulary(&words)?, matrix)))
+    }
+
+    /// Reads a file of any format.
+    #[staticmethod]
+    fn read(
+        py: Python<'_>,
+        path: PathBuf,
+        max_words: Option<usize>,
+        format: Option<&str>,
+        words: Option<PathBuf>,
+        strict: bool,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<ReadFile> {
+        let format = format.map(str::parse).transpose().map_err(exception)?;
+        let read = run(py, progress, move |monitor| {
+            let options = ReadOptions { max_words, format, words, strict, progress: monitor.clone() };
+            vectors::read(&path, &options)
+        })?;
+        let mut notes: Vec<String> = read.warnings.iter().map(ToString::to_string).collect();
+        if read.skipped.total() > 0 {
+            notes.push(format!("skipped {}", read.skipped));
+        }
+        let names = Format::ALL.iter().find(|(_, format)| *format == read.format);
+        Ok((Embeddings(read.embeddings), names.map_or("", |(name, _)| name), notes))
+    }
+
+    /// Writes a file; its name says the format unless one is given.
+    fn write(&self, py: Python<'_>, path: PathBuf, format: Option<&str>) -> PyResult<()> {
+        let format = format.map_or_else(|| Format::of_name(&path), str::parse).map_err(exception)?;
+        let embeddings = self.0.clone();
+        run(py, None, move |_| vectors::write(&embeddings, &path, format))
+    }
+
+    fn __len__(&self) -> usize {
+        self.0.len()
+    }
+
+    #[getter]
+    fn dim(&self) -> usize {
+        self.0.dim()
+    }
+
+    fn words(&self) -> Vec<&str> {
+        self.0.vocabulary().iter().collect()
+    }
+
+    /// The vectors where they lie.
+    fn vectors<'py>(this: &Bound<'py, Self>) -> Bound<'py, PyArray2<f32>> {
+        view_of(this.get().0.matrix(), this.clone().into_any())
+    }
+
+    fn index(&self, word: &str) -> Option<usize> {
+        self.0.vocabulary().get(word)
+    }
+
+    fn word(&self, index: usize) -> PyResult<&str> {
+        match index < self.0.len() {
+            true => Ok(self.0.word(index)),
+            false => Err(refused(format!("there is no word {index} among {}", self.0.len()))),
+        }
+    }
+
+    #[getter]
+    fn has_subwords(&self) -> bool {
+        self.0.subwords().is_some()
+    }
+
+    /// The vector of a word that is not there, from its n-grams.
+    fn compose<'py>(&self, py: Python<'py>, word: &str) -> Option<Bound<'py, PyArray1<f32>>> {
+        self.0.subwords()?.vector(word).map(|values| vector(py, values))
+    }
+
+    fn lowercased(&self, py: Python<'_>) -> Self {
+        Embeddings(py.detach(|| self.0.clone().lowercased()))
+    }
+
+    fn fingerprint(&self, py: Python<'_>) -> PyResult<String> {
+        briefly(py, || self.0.fingerprint())
+    }
+
+    /// Words that are spelled like one that is not there.
+    fn spellings(&self, py: Python<'_>, word: &str, limit: usize) -> PyResult<Vec<String>> {
+        briefly(py, || closest_spellings(self.0.vocabulary(), word, limit).into_iter().map(str::to_owned).collect())
+    }
+}
+
+/// Distinct words that any file can hold.
+fn vocabulary(words: &[String]) -> PyResult<Vocabulary> {
+    let mut vocabulary = Vocabulary::new();
+    for (index, word) in words.iter().enumerate() {
+        if word.is_empty() || word.contains(['\n', '\r']) {
+            return Err(refused(format!("word {index} is {word:?}: a word has a character, and no line break")));
+        }
+        if !vocabulary.push(word) {
+            return Err(refused(format!("word {index}, {word:?}, is there already; every word must be another one")));
+        }
+    }
+    Ok(vocabulary)
+}
+
+/// Vectors whose words are the numbers of their rows.
+pub fn numbered(matrix: Matrix, rows: impl Iterator<Item = usize>) -> vectors::Embeddings {
+    let names: Vec<String> = rows.map(|row| row.to_string()).collect();
+    vectors::Embeddings::new(names.iter().map(String::as_str).collect(), matrix)
+}

@@ -1,0 +1,26 @@
+//! What goes wrong, as Python says it.
+
+use pyo3::PyErr;
+use pyo3::exceptions::{PyArithmeticError, PyOSError, PyValueError};
+use sememe::Error;
+
+/// The exception for an error of the library, with its message.
+pub fn exception(error: Error) -> PyErr {
+    match &error {
+        // Python chooses the kind of OSError, such as FileNotFoundError, by the number.
+        Error::Read { path, source } | Error::Write { path, source } => {
+            let message = format!("{error}: {source}");
+            match source.raw_os_error() {
+                Some(number) => PyOSError::new_err((number, message, path.clone().into_os_string())),
+                None => PyOSError::new_err(message),
+            }
+        }
+        Error::Numerical { .. } => PyArithmeticError::new_err(error.to_string()),
+        _ => PyValueError::new_err(error.to_string()),
+    }
+}
+
+/// An argument that makes no sense.
+pub fn refused(message: impl Into<String>) -> PyErr {
+    PyValueError::new_err(message.into())
+}

@@ -1,0 +1,35 @@
+//! The native part of the Python package `sememe`: thin classes over the library, of which `python/sememe` makes the face.
+//!
+//! Rows of numbers are numpy arrays of float32 here, contiguous; the Python side sees to that. They are not copied.
+
+mod alignment;
+mod arrays;
+mod embeddings;
+mod errors;
+mod lexicon;
+mod moments;
+mod options;
+mod retrieve;
+mod space;
+mod work;
+
+use pyo3::prelude::*;
+
+/// The native part of sememe.
+#[pymodule]
+mod _sememe {
+    #[pymodule_export]
+    use crate::alignment::Alignment;
+    #[pymodule_export]
+    use crate::embeddings::Embeddings;
+    #[pymodule_export]
+    use crate::lexicon::{Lexicon, Tuples, paired_rows};
+    #[pymodule_export]
+    use crate::moments::Evidence;
+    #[pymodule_export]
+    use crate::retrieve::{Index, confidence, neighbors};
+    #[pymodule_export]
+    use crate::space::Space;
+    #[pymodule_export]
+    use crate::work::{set_threads, threads};
+}

@@ -1,0 +1,89 @@
+//! All that a model is fitted from, which can be merged.
+
+use std::path::PathBuf;
+
+use numpy::{PyArray1, PyArray2};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use sememe::evidence;
+use sememe::files::Input;
+
+use crate::arrays::{array_of_f64, vector};
+use crate::errors::exception;
+use crate::lexicon::{NamedViews, Tuples};
+use crate::options::Gathering;
+use crate::work::{briefly, run};
+
+/// Moments, how their vectors were prepared, and where they came from.
+#[pyclass(frozen, module = "sememe._sememe")]
+pub struct Evidence(pub evidence::Evidence);
+
+/// Places of views, count, mean and scatter of the tuples that have just these views.
+type Pattern<'py> = (Vec<usize>, f64, Bound<'py, PyArray1<f64>>, Bound<'py, PyArray2<f64>>);
+
+#[pymethods]
+impl Evidence {
+    #[staticmethod]
+    fn gather(
+        py: Python<'_>,
+        views: NamedViews<'_>,
+        tuples: &Bound<'_, Tuples>,
+        gathering: Gathering,
+    ) -> PyResult<Self> {
+        let options = gathering.options()?;
+        let views = views.into_iter().map(|(name, embeddings)| (name, embeddings.0.clone())).collect();
+        let tuples = tuples.get().0.clone();
+        run(py, None, move |_| evidence::Evidence::gather(views, &tuples, &options))
+            .map(|(evidence, _)| Evidence(evidence))
+    }
+
+    /// Everything taken together.
+    #[staticmethod]
+    fn merged(py: Python<'_>, parts: Vec<PyRef<'_, Evidence>>) -> PyResult<Self> {
+        let parts: Vec<evidence::Evidence> = parts.iter().map(|part| part.0.clone()).collect();
+        briefly(py, || evidence::Evidence::merged(parts))?.map(Evidence).map_err(exception)
+    }
+
+    /// What the file would hold.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &py.detach(|| self.0.to_bytes()))
+    }
+
+    #[staticmethod]
+    fn from_bytes(py: Python<'_>, bytes: Vec<u8>) -> PyResult<Self> {
+        let read = || evidence::Evidence::read_input(&Input::from_bytes("moments", bytes)?);
+        briefly(py, read)?.map(Evidence).map_err(exception)
+    }
+
+    fn write(&self, path: PathBuf) -> PyResult<()> {
+        self.0.write(&path).map_err(exception)
+    }
+
+    #[staticmethod]
+    fn read(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
+        briefly(py, || evidence::Evidence::read(&path))?.map(Evidence).map_err(exception)
+    }
+
+    #[getter]
+    fn views(&self) -> Vec<(&str, usize)> {
+        self.0.moments.views().iter().map(|view| (view.name.as_str(), view.dim)).collect()
+    }
+
+    #[getter]
+    fn count(&self) -> f64 {
+        self.0.moments.count()
+    }
+
+    #[getter]
+    fn steps(&self) -> Vec<String> {
+        self.0.preparation.steps.iter().map(ToString::to_string).collect()
+    }
+
+    fn patterns<'py>(&self, py: Python<'py>) -> Vec<Pattern<'py>> {
+        let patterns = self.0.moments.patterns().iter();
+        let pattern = |(views, moments): (&Vec<usize>, &sememe::moments::PatternMoments)| {
+            (views.clone(), moments.n, vector(py, moments.mean.clone()), array_of_f64(py, &moments.scatter))
+        };
+        patterns.map(pattern).collect()
+    }
+}

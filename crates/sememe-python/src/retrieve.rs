@@ -1,0 +1,99 @@
+//! The exact nearest rows.
+
+use std::str::FromStr;
+
+use numpy::{PyArray2, PyReadonlyArray2};
+use pyo3::prelude::*;
+use sememe::retrieve::{Criterion, Export, Hit, Pair, Retriever};
+use sememe::translate::Confidence;
+
+use crate::arrays::{array_of, finite_rows, table, view_of};
+use crate::errors::{exception, refused};
+use crate::work::run;
+
+/// Rows of the targets and their scores, a row for each query.
+pub type Found<'py> = (Bound<'py, PyArray2<i64>>, Bound<'py, PyArray2<f32>>);
+
+/// The exact `k` nearest rows.
+#[pyfunction]
+pub fn neighbors<'py>(
+    py: Python<'py>,
+    queries: &Bound<'py, PyAny>,
+    targets: &Bound<'py, PyAny>,
+    k: usize,
+    criterion: &str,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Found<'py>> {
+    let criterion = Criterion::from_str(criterion).map_err(exception)?;
+    let (queries, targets) =
+        (finite_rows(queries, "the array of queries")?, finite_rows(targets, "the array of targets")?);
+    check_count(k, targets.rows())?;
+    let hits = run(py, progress, move |monitor| {
+        let pair = Pair { progress: &**monitor, ..Pair::new(&queries, &targets) };
+        Retriever::new(pair, criterion)?.nearest(&queries, k)
+    })?;
+    Ok(found(py, &hits, k))
+}
+
+/// How sure it is that rows that were found are right.
+#[pyfunction]
+pub fn confidence<'py>(
+    py: Python<'py>,
+    queries: &Bound<'py, PyAny>,
+    targets: &Bound<'py, PyAny>,
+    ids: PyReadonlyArray2<'py, i64>,
+    temperature: f64,
+) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    let (queries, targets) =
+        (finite_rows(queries, "the array of queries")?, finite_rows(targets, "the array of targets")?);
+    if !(temperature > 0.0 && temperature.is_finite()) {
+        return Err(refused(format!("temperature is {temperature}: it must be a positive number")));
+    }
+    let ids = ids.as_array();
+    if queries.cols() != targets.cols() || ids.nrows() != queries.rows() {
+        return Err(refused("queries and targets must have the same columns, and ids a row for each query"));
+    }
+    let hit = |&id: &i64| match usize::try_from(id) {
+        Ok(index) if index < targets.rows() => Ok(Hit { index, score: 0.0 }),
+        _ => Err(refused(format!("there is no row {id} among {} targets", targets.rows()))),
+    };
+    let hits = ids.rows().into_iter().map(|row| row.iter().map(hit).collect::<PyResult<Vec<_>>>());
+    let hits = hits.collect::<PyResult<Vec<Vec<Hit>>>>()?;
+    let sure = run(py, None, move |_| Ok(Confidence::new(&targets, temperature).of_hits(&queries, &hits)))?;
+    Ok(table(py, sure.into_iter().flatten().collect(), ids.dim()))
+}
+
+/// As many are asked for as there are.
+pub fn check_count(k: usize, targets: usize) -> PyResult<()> {
+    match k {
+        0 => Err(refused("k is 0: at least one neighbour must be asked for")),
+        _ if k > targets => Err(refused(format!("there are only {targets} targets to be the {k} nearest"))),
+        _ => Ok(()),
+    }
+}
+
+pub fn found<'py>(py: Python<'py>, hits: &[Vec<Hit>], k: usize) -> Found<'py> {
+    let shape = (hits.len(), k);
+    let ids = hits.iter().flatten().map(|hit| hit.index as i64).collect();
+    let scores = hits.iter().flatten().map(|hit| hit.score).collect();
+    (table(py, ids, shape), table(py, scores, shape))
+}
+
+/// Vectors with which any index ranks as a criterion does.
+#[pyclass(frozen, module = "sememe._sememe")]
+pub struct Index(pub Export);
+
+#[pymethods]
+impl Index {
+    /// What goes into the index.
+    fn targets<'py>(this: &Bound<'py, Self>) -> Bound<'py, PyArray2<f32>> {
+        view_of(this.get().0.targets(), this.clone().into_any())
+    }
+
+    /// What the index is asked.
+    fn queries<'py>(this: &Bound<'py, Self>, latent: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArray2<f32>>> {
+        let (py, latent) = (this.py(), finite_rows(latent, "the array of queries")?);
+        let index = this.clone().unbind();
+        Ok(array_of(py, run(py, None, move |_| index.get().0.queries(&latent))?))
+    }
+}

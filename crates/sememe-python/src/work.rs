@@ -1,0 +1,164 @@
+//! Long work: on other threads, without the interpreter's lock, so that Python can show progress and be interrupted.
+
+use std::any::Any;
+use std::mem;
+use std::ops::ControlFlow;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::process;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use rayon::{ThreadPool, ThreadPoolBuilder};
+use sememe::model::mbfa::Observer;
+use sememe::progress::Progress;
+
+use crate::errors::{exception, refused};
+
+/// How often the thread that waits looks for signals and reports progress.
+const GLANCE: Duration = Duration::from_millis(50);
+
+/// The threads, and the process that they live in. A forked process has none of its parent's.
+static POOL: Mutex<Option<(u32, Arc<ThreadPool>)>> = Mutex::new(None);
+
+/// The threads of this process. The lock is taken while attached to the interpreter only, so that nobody forks meanwhile.
+fn pool(_py: Python<'_>) -> PyResult<Arc<ThreadPool>> {
+    let mut pool = POOL.lock().unwrap_or_else(PoisonError::into_inner);
+    match &*pool {
+        Some((process, threads)) if *process == process::id() => Ok(threads.clone()),
+        _ => {
+            let threads = start_threads(0)?;
+            // Those of a parent process must not be waited for.
+            mem::forget(pool.replace((process::id(), threads.clone())));
+            Ok(threads)
+        }
+    }
+}
+
+fn start_threads(count: usize) -> PyResult<Arc<ThreadPool>> {
+    let failed = |error| PyRuntimeError::new_err(format!("cannot start threads: {error}"));
+    Ok(Arc::new(ThreadPoolBuilder::new().num_threads(count).build().map_err(failed)?))
+}
+
+/// Work on so many threads from now on; None is all cores.
+#[pyfunction]
+#[pyo3(signature = (count=None))]
+pub fn set_threads(_py: Python<'_>, count: Option<usize>) -> PyResult<()> {
+    if count == Some(0) {
+        return Err(refused("there must be at least one thread"));
+    }
+    let threads = start_threads(count.unwrap_or(0))?;
+    let before = POOL.lock().unwrap_or_else(PoisonError::into_inner).replace((process::id(), threads));
+    if before.as_ref().is_some_and(|(process, _)| *process != process::id()) {
+        mem::forget(before);
+    }
+    Ok(())
+}
+
+/// How many threads work.
+#[pyfunction]
+pub fn threads(py: Python<'_>) -> PyResult<usize> {
+    Ok(pool(py)?.current_num_threads())
+}
+
+/// What working threads say, and what they are told.
+#[derive(Default)]
+pub struct Monitor {
+    done: AtomicU64,
+    total: AtomicU64,
+    is_cancelled: AtomicBool,
+}
+
+/// What unwinds a thread whose result nobody waits for any more.
+struct Cancelled;
+
+impl Monitor {
+    /// How much there is to do, where the work itself does not know.
+    pub fn expect(&self, total: usize) {
+        self.total.store(total as u64, Relaxed);
+    }
+
+    fn note(&self, done: u64) {
+        if self.is_cancelled.load(Relaxed) {
+            resume_unwind(Box::new(Cancelled));
+        }
+        self.done.store(done, Relaxed);
+    }
+}
+
+impl Progress for Monitor {
+    fn advance(&self, done: u64, total: u64) {
+        self.note(done);
+        self.total.store(total, Relaxed);
+    }
+}
+
+impl Observer for Monitor {
+    fn accepted(&self, evaluations: usize, _negative_log_likelihood: f64) -> ControlFlow<()> {
+        self.note(evaluations as u64);
+        ControlFlow::Continue(())
+    }
+}
+
+/// Runs work on the threads while this one waits, looks for Ctrl-C, and tells `progress` how far it is. When it is
+/// interrupted it returns at once; the work ends when it next says how far it is, and what it found is dropped.
+pub fn run<T: Send + 'static>(
+    py: Python<'_>,
+    progress: Option<Py<PyAny>>,
+    work: impl FnOnce(&Arc<Monitor>) -> sememe::Result<T> + Send + 'static,
+) -> PyResult<T> {
+    let monitor = Arc::new(Monitor::default());
+    let (sender, mut receiver) = channel();
+    let watched = monitor.clone();
+    pool(py)?.spawn(move || {
+        let result = catch_unwind(AssertUnwindSafe(|| work(&watched)));
+        // Nobody listens when the work was interrupted.
+        let _ = sender.send(result);
+    });
+    let mut told = None;
+    let mut report = |py: Python<'_>| {
+        let Some(progress) = &progress else { return Ok(()) };
+        let state = (monitor.done.load(Relaxed), monitor.total.load(Relaxed));
+        if state.1 > 0 && told.replace(state) != Some(state) {
+            progress.call1(py, (state.0.min(state.1), state.1))?;
+        }
+        Ok::<(), PyErr>(())
+    };
+    loop {
+        let received;
+        (receiver, received) = py.detach(move || {
+            let received = receiver.recv_timeout(GLANCE);
+            (receiver, received)
+        });
+        match received {
+            Ok(Ok(result)) => {
+                let result = result.map_err(exception)?;
+                report(py)?;
+                return Ok(result);
+            }
+            Ok(Err(panic)) => return Err(PyRuntimeError::new_err(broken(&*panic))),
+            Err(RecvTimeoutError::Disconnected) => return Err(PyRuntimeError::new_err(broken(&()))),
+            Err(RecvTimeoutError::Timeout) => {
+                if let Err(interruption) = py.check_signals().and_then(|()| report(py)) {
+                    monitor.is_cancelled.store(true, Relaxed);
+                    return Err(interruption);
+                }
+            }
+        }
+    }
+}
+
+/// Runs work that is over soon on the threads, without the interpreter's lock.
+pub fn briefly<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> PyResult<T> {
+    let pool = pool(py)?;
+    Ok(py.detach(|| pool.install(work)))
+}
+
+/// What to say of a mistake in sememe itself.
+fn broken(panic: &(dyn Any + Send)) -> String {
+    let said = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
+    format!("a mistake in sememe, please report it: {}", said.unwrap_or("no more is known"))
+}

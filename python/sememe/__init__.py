@@ -1,0 +1,46 @@
+"""sememe aligns word vectors of several languages, or any vector spaces with known pairs, in one space of meanings.
+
+>>> import numpy as np, sememe
+>>> rng = np.random.default_rng(0)
+>>> old = rng.normal(size=(400, 20))
+>>> new = old @ rng.normal(size=(20, 12)) + 0.1 * rng.normal(size=(400, 12))
+>>> model = sememe.IBFA().fit({"old": old[:300], "new": new[:300]})       # rows that belong together
+>>> ids, scores = sememe.neighbors(model.transform(new[300:], "new"), model.transform(old[300:], "old"), k=1)
+>>> bool((ids[:, 0] == np.arange(100)).mean() > 0.9)                      # rows that the model never saw
+True
+"""
+
+from ._sememe import Lexicon, set_threads, threads
+from ._fitted import LinearMap
+from ._warnings import FitWarning, NotFittedError, ReadWarning
+from .embeddings import Embeddings, load
+from .estimators import CCA, IBFA, MBFA, LeastSquares, Procrustes
+from .lexicon import read_lexicon
+from .moments import Moments
+from .retrieval import confidence, neighbors
+from .space import Candidate, Index, Induced, Space
+
+__all__ = [
+    "CCA",
+    "Candidate",
+    "Embeddings",
+    "FitWarning",
+    "IBFA",
+    "Index",
+    "Induced",
+    "LeastSquares",
+    "Lexicon",
+    "LinearMap",
+    "MBFA",
+    "Moments",
+    "NotFittedError",
+    "Procrustes",
+    "ReadWarning",
+    "Space",
+    "confidence",
+    "load",
+    "neighbors",
+    "read_lexicon",
+    "set_threads",
+    "threads",
+]

@@ -1,0 +1,38 @@
+"""Arrays as people have them, as rows of float32 that the engine reads where they lie."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Rows = NDArray[np.float32]
+
+
+def as_rows(values: ArrayLike, what: str) -> Rows:
+    """A two-dimensional, contiguous array of float32; not copied where it is one already.
+
+    Other numbers (float64, float16, integers) are rounded to float32, as files are when they are read.
+    """
+    if np.ma.is_masked(values):
+        raise ValueError(f"{what} has masked values; fill them, with NaN for rows that are missing")
+    array = np.asarray(values)
+    if array.dtype.kind not in "fiub":
+        raise TypeError(f"{what} has the dtype {array.dtype}; it must be an array of numbers")
+    if array.ndim != 2:
+        raise ValueError(f"{what} has the shape {array.shape}; it must have two dimensions, one row a vector")
+    with np.errstate(over="ignore"):  # What float32 cannot hold becomes infinite, and is refused as such.
+        return np.require(array, np.float32, ["C_CONTIGUOUS", "ALIGNED"])
+
+
+def as_view(values: Any, what: str) -> Rows:
+    """Rows of one of several views. A list may have None for a vector that is missing: a row of NaN."""
+    if isinstance(values, Sequence) and any(vector is None for vector in values):
+        known = [len(vector) for vector in values if vector is not None]
+        if not known:
+            raise ValueError(f"{what} has no vector at all")
+        hole = np.full(known[0], np.nan, np.float32)
+        values = [hole if vector is None else vector for vector in values]
+    return as_rows(values, what)

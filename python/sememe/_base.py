@@ -1,0 +1,189 @@
+"""How all estimators are fitted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from . import _sememe
+from ._arrays import as_view
+from ._fitted import FittedModel
+from ._progress import Progress, reporting
+from ._views import Steps, Views, as_embeddings, as_steps, named, row_views
+from ._warnings import FitWarning, warn
+from .embeddings import Embeddings
+from .lexicon import LexiconLike, as_lexicons
+from .moments import Moments
+
+Self = TypeVar("Self", bound="Aligner")
+
+NO_LEXICON = "which words mean the same? give a lexicon, or identical='strings'"
+
+#: What the engine is told where an estimator has no such parameter.
+FITTING: dict[str, Any] = {
+    "latent": None, "shrinkage": "auto", "exponent": None, "dewhiten": False, "ridge": 0.0, "pivot": None,
+    "random": None, "solver": "accelerated", "iterations": 1000, "tolerance": 1e-8,
+}  # fmt: skip
+
+
+class Aligner(FittedModel):
+    """Fits a model to several views and applies it.
+
+    What a fit learned ends in an underscore, as in scikit-learn. Latent vectors are float32. What the model says of vectors,
+    it says of vectors as they are prepared (``normalize``).
+    """
+
+    normalize: Steps
+    lower: bool
+
+    def fit(
+        self: Self,
+        views: Views | Moments,
+        lexicon: LexiconLike | None = None,
+        *,
+        identical: str | None = None,
+        complete: bool = False,
+        progress: Progress = None,
+    ) -> Self:
+        """Fits the model.
+
+        Parameters
+        ----------
+        views
+            Arrays whose rows belong together: a list, or a mapping by name. Where a row lacks a view it is NaN there. Or word
+            vectors (:class:`Embeddings`), for which a lexicon says which belong together. Or :class:`Moments`.
+        lexicon
+            A file of tuples, ``{("en", "fr"): file or pairs}``, a list of tuples, a table, or several of these.
+        identical
+            Take strings that the views share as a dictionary: ``"strings"`` or ``"numerals"``.
+        complete
+            Use only tuples that have all views, joined from all dictionaries.
+        progress
+            Told how far an iterated fit is: a function of two numbers, ``tqdm``, or True.
+        """
+        if isinstance(views, Moments):
+            return self._fit_moments(views, lexicon, identical, progress)
+        if lexicon is None and identical is None:
+            if any(isinstance(view, Embeddings) for _, view in named(views)):
+                raise ValueError(NO_LEXICON)
+            rows = row_views(views)
+            embeddings, tuples = _sememe.paired_rows([name for name, _ in rows], [array for _, array in rows])
+            pairs, words = [(name, view) for (name, _), view in zip(rows, embeddings)], None
+        else:
+            pairs = as_embeddings(views, self.lower)
+            names = [name for name, _ in pairs]
+            tuples = _sememe.Tuples(pairs, as_lexicons(lexicon, names), self.lower, identical, complete)
+            words = [view for _, view in pairs]
+        gathering = {
+            "lower": self.lower,
+            "normalize": as_steps(self.normalize),
+            "monolingual": getattr(self, "monolingual", None),
+        }
+        with reporting(progress, "fitting") as report:
+            fitting = self._fitting([name for name, _ in pairs])
+            fitted, notes = _sememe.Alignment.fit(pairs, tuples, gathering, fitting, report)
+        return self._adopt(fitted, notes, words)
+
+    def _fit_moments(
+        self: Self, moments: Moments, lexicon: Any, identical: Any, progress: Progress
+    ) -> Self:
+        if lexicon is not None or identical is not None:
+            raise ValueError("moments are of rows that belong together already; there is nothing to look up")
+        with reporting(progress, "fitting") as report:
+            fitted, notes = _sememe.Alignment.fit_evidence(moments._known, self._fitting(moments.views), report)
+        return self._adopt(fitted, notes, None)
+
+    def fit_transform(self, views: Views, lexicon: LexiconLike | None = None, **options: Any) -> Any:
+        """Fits, and returns the latent vectors of every view; see :meth:`fit` and :meth:`transform`."""
+        return self.fit(views, lexicon, **options).transform(views)
+
+    def _fitting(self, names: Sequence[str]) -> dict[str, Any]:
+        """The parameters as the engine calls them."""
+        ours = self.get_params()
+        shrinkage = ours.get("shrinkage", "auto")
+        pivot = ours.get("pivot")
+        if isinstance(pivot, (int, np.integer)):
+            if not 0 <= pivot < len(names):
+                raise ValueError(f"pivot is {pivot}: there are {len(names)} views")
+            pivot = names[int(pivot)]
+        init = ours.get("init", "informed")
+        if init not in ("informed", "random"):
+            raise ValueError(f"init is {init!r}: it must be 'informed' or 'random'")
+        if ours.get("max_iter", 1) < 1:
+            raise ValueError(f"max_iter is {ours['max_iter']}: at least one likelihood must be computed")
+        size = ours.get("n_components")
+        given = {
+            "method": self._method,
+            "latent": None if size is None else str(size),
+            "shrinkage": "none" if shrinkage is None else str(shrinkage),
+            "pivot": pivot,
+            "random": int(ours["random_state"] or 0) if init == "random" else None,
+            "iterations": ours.get("max_iter", FITTING["iterations"]),
+            "tolerance": ours.get("tol", FITTING["tolerance"]),
+        }
+        same: dict[str, Any] = {n: ours[n] for n in ("exponent", "dewhiten", "ridge", "solver") if n in ours}
+        return {**FITTING, **given, **same}
+
+    def _words_of(self, view: int) -> _sememe.Embeddings:
+        words = self._words[view]
+        if words is None:
+            raise ValueError(f"the model was fitted to no words of view {self.views_[view]!r}; give arrays")
+        return words
+
+    def _adopt(self: Self, fitted: _sememe.Alignment, notes: Sequence[str], words: Any) -> Self:
+        warn(notes, FitWarning)
+        self._alignment = fitted
+        self._words = words or [None] * len(fitted.views)
+        return self
+
+    def extend(
+        self: Self,
+        name: str,
+        new: ArrayLike | Embeddings,
+        lexicon: LexiconLike | None = None,
+        *,
+        views: Views | None = None,
+        identical: str | None = None,
+        shrinkage: float | str | None = "auto",
+        max_iter: int = 50,
+        tol: float = 1e-6,
+        progress: Progress = None,
+    ) -> Self:
+        """Adds a view; what is known of the others stays as it is.
+
+        ``new`` are word vectors, with a lexicon over them and the words that the model was fitted to; or an array whose rows
+        belong with those of ``views``, some of the views of the model.
+        """
+        fitted = self._fitted
+        names = [*self.views_, name]
+        if isinstance(new, Embeddings):
+            if lexicon is None and identical is None:
+                raise ValueError(NO_LEXICON)
+            native = (new.lower() if fitted.lower else new)._native
+            own = [self._words_of(view) for view in range(len(self._words))]
+            known = [fitted.project(view, words) for view, words in enumerate(own)]
+            lexicons = as_lexicons(lexicon, names)
+            tuples = _sememe.Tuples([*zip(names, [*known, native])], lexicons, fitted.lower, identical, False)
+            latent: list[_sememe.Embeddings | None] = [*known]
+            words: list[_sememe.Embeddings | None] = [*own, native]
+        else:
+            if views is None:
+                raise ValueError("which rows belong together? give those of other views: views=[X, Y]")
+            rows = row_views(views, self.views_, [dim for _, dim in fitted.views])
+            arrays = [array for _, array in rows] + [as_view(new, f"view {name!r}")]
+            embeddings, tuples = _sememe.paired_rows(names, arrays)
+            latent = [fitted.project(view, e) if len(e) else None for view, e in enumerate(embeddings[:-1])]
+            native, words = embeddings[-1], [*self._words, None]
+        fitting = {
+            **FITTING,
+            "method": None,
+            "shrinkage": "none" if shrinkage is None else str(shrinkage),
+            "iterations": max_iter,
+            "tolerance": tol,
+        }
+        with reporting(progress, "fitting") as report:
+            extended, notes = fitted.extend(latent, (name, native), tuples, fitting, report)
+        return self._adopt(extended, notes, words)

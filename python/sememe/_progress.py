@@ -1,0 +1,38 @@
+"""How long work is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import contextmanager
+from typing import Any, Iterator, Union
+
+#: Called with what is done and what there is to do; or a class like ``tqdm.tqdm``, of which a bar is made; or True, which
+#: takes tqdm where it is installed.
+Progress = Union[None, bool, Callable[[int, int], Any], type]
+
+
+@contextmanager
+def reporting(progress: Progress, stage: str) -> Iterator[Callable[[int, int], Any] | None]:
+    """What the engine tells how far it is."""
+    if progress is True:
+        from tqdm.auto import tqdm
+
+        progress = tqdm
+    if not progress:
+        yield None
+        return
+    if not (isinstance(progress, type) and hasattr(progress, "update")):
+        if not callable(progress):
+            raise TypeError("progress must be a function of two numbers, tqdm, True or None")
+        yield progress
+        return
+    bar = progress(desc=stage, unit_scale=True)
+
+    def show(done: int, total: int) -> None:
+        bar.total = total
+        bar.update(done - bar.n)
+
+    try:
+        yield show
+    finally:
+        bar.close()

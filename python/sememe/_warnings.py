@@ -1,0 +1,28 @@
+"""What should be known although nothing failed."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Iterable
+
+
+class ReadWarning(UserWarning):
+    """Something about a file, such as lines that could not be used."""
+
+
+class FitWarning(UserWarning):
+    """Something about a fit, such as too few pairs for the dimensions."""
+
+
+class NotFittedError(ValueError, AttributeError):
+    """An estimator was asked before it was fitted."""
+
+
+def warn(messages: Iterable[str], category: type[Warning]) -> None:
+    """Warns whoever called this package."""
+    level = 2
+    while sys._getframe(level - 1).f_globals.get("__name__", "").startswith(__package__ or "sememe"):
+        level += 1
+    for message in messages:
+        warnings.warn(message, category, stacklevel=level)

@@ -1,0 +1,215 @@
+"""Models that put several views into one latent space, with the manners of scikit-learn."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ._base import Aligner
+from ._views import Steps
+
+
+class IBFA(Aligner):
+    """Inter-battery factor analysis: the paper's model of two views, in closed form.
+
+    ``x_i = W_i z + mu_i + e_i`` with ``z ~ N(0, I)`` and ``e_i ~ N(0, Psi_i)``.
+
+    Parameters
+    ----------
+    n_components
+        Length of the hidden vector; by default the smallest dimension of a view. ``"auto"`` takes the least Bayesian
+        information criterion.
+    shrinkage
+        How covariances are shrunk: ``"auto"`` by what finds held-out pairs, where these are few; ``"oas"`` by oracle
+        approximating shrinkage; None for maximum likelihood; or a number from 0 to 0.99.
+    normalize
+        What is done to vectors first: ``"unit"`` (length 1), ``"center"``, ``"standardize"``, several of them, or None.
+    lower
+        Lower-case the words of embeddings and dictionaries.
+    exponent
+        Weight latent coordinates by this power of their correlation; by default 1/2, the posterior mean ``E[z|x]``.
+    dewhiten
+        Undo the whitening after the rotation.
+
+    Examples
+    --------
+    >>> import numpy as np, sememe
+    >>> rng = np.random.default_rng(0)
+    >>> Z = rng.normal(size=(500, 2))
+    >>> X = Z @ rng.normal(size=(2, 4)) + 0.1 * rng.normal(size=(500, 4))
+    >>> Y = Z @ rng.normal(size=(2, 3)) + 0.1 * rng.normal(size=(500, 3))
+    >>> model = sememe.IBFA(2, normalize=None).fit({"x": X, "y": Y})
+    >>> model.correlations_.round(1)
+    array([1., 1.])
+    >>> model.transform(X, view="x").shape
+    (500, 2)
+    >>> ids, _ = sememe.neighbors(model.map("x", "y")(X), Y, k=1, criterion="l2")
+    >>> bool((ids[:, 0] == np.arange(500)).mean() > 0.2)
+    True
+    """
+
+    _method = "ibfa"
+
+    def __init__(
+        self,
+        n_components: int | str | None = None,
+        *,
+        shrinkage: float | str | None = "auto",
+        normalize: Steps = "unit",
+        lower: bool = False,
+        exponent: float | None = None,
+        dewhiten: bool = False,
+    ):
+        self.n_components = n_components
+        self.shrinkage = shrinkage
+        self.normalize = normalize
+        self.lower = lower
+        self.exponent = exponent
+        self.dewhiten = dewhiten
+
+
+class MBFA(Aligner):
+    """Multiple-battery factor analysis: the paper's model of any number of views, by EM and a quasi-Newton method.
+
+    Rows may lack views: they are NaN there. See :class:`IBFA` for the parameters that both have.
+
+    Parameters
+    ----------
+    monolingual
+        Let every word of every view count as much as this fraction of a tuple (for embeddings with a lexicon).
+    max_iter
+        Compute at most so many likelihoods.
+    tol
+        Stop when the likelihood rises by less than this fraction three times in a row, at a stationary point.
+    solver
+        ``"accelerated"``, or ``"em"`` for nothing but EM.
+    init
+        Where to begin: ``"informed"``, or ``"random"`` by ``random_state``.
+    random_state
+        A seed.
+
+    Examples
+    --------
+    >>> import numpy as np, sememe
+    >>> rng = np.random.default_rng(0)
+    >>> Z = rng.normal(size=(300, 2))
+    >>> views = [Z @ rng.normal(size=(2, d)) + 0.3 * rng.normal(size=(300, d)) for d in (4, 3, 5)]
+    >>> views[2][:200] = np.nan            # the third view is known for the last hundred rows only
+    >>> model = sememe.MBFA(2, normalize=None, shrinkage=None).fit(views)
+    >>> model.fuse(views).shape
+    (300, 2)
+    """
+
+    _method = "mbfa"
+
+    def __init__(
+        self,
+        n_components: int | str | None = None,
+        *,
+        shrinkage: float | str | None = "auto",
+        normalize: Steps = "unit",
+        lower: bool = False,
+        monolingual: float | None = None,
+        max_iter: int = 1000,
+        tol: float = 1e-8,
+        solver: str = "accelerated",
+        init: str = "informed",
+        random_state: int = 0,
+    ):
+        self.n_components = n_components
+        self.shrinkage = shrinkage
+        self.normalize = normalize
+        self.lower = lower
+        self.monolingual = monolingual
+        self.max_iter = max_iter
+        self.tol = tol
+        self.solver = solver
+        self.init = init
+        self.random_state = random_state
+
+
+class CCA(Aligner):
+    """Canonical correlation analysis of two views.
+
+    See :class:`IBFA` for the parameters that both have. It has no densities.
+
+    Parameters
+    ----------
+    algorithm
+        ``"exact"``, or ``"nipals"``: iterated partial least squares, as scikit-learn does it.
+    """
+
+    def __init__(
+        self,
+        n_components: int | str | None = None,
+        *,
+        algorithm: str = "exact",
+        shrinkage: float | str | None = "auto",
+        normalize: Steps = "unit",
+        lower: bool = False,
+        dewhiten: bool = False,
+    ):
+        self.n_components = n_components
+        self.algorithm = algorithm
+        self.shrinkage = shrinkage
+        self.normalize = normalize
+        self.lower = lower
+        self.dewhiten = dewhiten
+
+    @property
+    def _method(self) -> str:  # type: ignore[override]
+        methods = {"exact": "cca", "nipals": "cca-nipals"}
+        if self.algorithm not in methods:
+            raise ValueError(f"algorithm is {self.algorithm!r}: it must be 'exact' or 'nipals'")
+        return methods[self.algorithm]
+
+
+class Procrustes(Aligner):
+    """Orthogonal Procrustes: every view is turned into the space of one of them, the pivot.
+
+    Parameters
+    ----------
+    pivot
+        Name or place of the view that the others are mapped to; by default the second of two, the first of more.
+    normalize, lower
+        As for :class:`IBFA`.
+    """
+
+    _method = "svd"
+
+    def __init__(self, pivot: str | int | None = None, *, normalize: Steps = "unit", lower: bool = False):
+        self.pivot = pivot
+        self.normalize = normalize
+        self.lower = lower
+
+
+class LeastSquares(Aligner):
+    """Linear regression of the pivot on every other view.
+
+    Parameters
+    ----------
+    pivot, normalize, lower
+        As for :class:`Procrustes`.
+    ridge
+        Penalty, as a fraction of the mean variance.
+    """
+
+    _method = "least-squares"
+
+    def __init__(
+        self, pivot: str | int | None = None, *, ridge: float = 0.0, normalize: Steps = "unit", lower: bool = False
+    ):
+        self.pivot = pivot
+        self.ridge = ridge
+        self.normalize = normalize
+        self.lower = lower
+
+
+#: The estimator of a method that a file names.
+BY_METHOD: dict[str, tuple[type[Aligner], dict[str, Any]]] = {
+    "ibfa": (IBFA, {}),
+    "mbfa": (MBFA, {}),
+    "cca": (CCA, {}),
+    "cca-nipals": (CCA, {"algorithm": "nipals"}),
+    "svd": (Procrustes, {}),
+    "least-squares": (LeastSquares, {}),
+}

@@ -1,0 +1,71 @@
+"""The exact engine on arrays."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from . import _sememe
+from ._arrays import Rows, as_rows
+from ._progress import Progress, reporting
+
+
+def neighbors(
+    queries: ArrayLike, targets: ArrayLike, k: int = 10, criterion: str = "nn", *, progress: Progress = None
+) -> tuple[NDArray[np.int64], Rows]:
+    """The exact ``k`` nearest rows of ``targets`` to every row of ``queries``, nearest first.
+
+    Parameters
+    ----------
+    queries, targets
+        Rows of the same length. Contiguous float32 is read where it lies, without a copy.
+    k
+        How many neighbours.
+    criterion
+        What is near: ``nn`` (cosine), ``csls``, ``isf`` (inverted softmax), ``corrected``, ``dot`` or ``l2`` (minus the squared
+        distance); with parameters after a colon, such as ``csls:k=10,words=50000``. Where a criterion looks at the
+        neighbourhood of a target, that is among the queries.
+    progress
+        Told how far it is: a function of two numbers, ``tqdm``, or True.
+
+    Returns
+    -------
+    ids, scores
+        Row numbers (int64) and scores (float32), a row for each query; equal scores are in the order of the rows.
+
+    Examples
+    --------
+    >>> import numpy as np, sememe
+    >>> targets = np.array([[1, 0], [0, 2], [3, 3]], "float32")
+    >>> ids, scores = sememe.neighbors([[0, 1]], targets, k=2)
+    >>> ids
+    array([[1, 2]])
+    """
+    queries, targets = as_rows(queries, "queries"), as_rows(targets, "targets")
+    with reporting(progress, "comparing rows") as report:
+        return _sememe.neighbors(queries, targets, _count(k), criterion, report)
+
+
+def confidence(
+    queries: ArrayLike, targets: ArrayLike, ids: ArrayLike, temperature: float
+) -> NDArray[np.float64]:
+    """How sure it is that rows that were found are right: ``exp(cos(q, t) / T) / Σ exp(cos(q, s) / T)`` over all targets ``s``.
+
+    A fitted estimator says at which temperature this is calibrated between two of its views, in the latent space: see
+    ``temperature``.
+
+    >>> import sememe
+    >>> sememe.confidence([[1.0, 0.1]], [[1.0, 0.0], [0.0, 1.0]], [[0]], temperature=0.1).round(2)
+    array([[1.]])
+    """
+    ids = np.atleast_2d(np.asarray(ids))
+    if ids.dtype.kind not in "iu":
+        raise TypeError(f"ids has the dtype {ids.dtype}; they must be row numbers, as neighbors returns them")
+    rows = as_rows(queries, "queries"), as_rows(targets, "targets")
+    return _sememe.confidence(*rows, ids.astype(np.int64), temperature)
+
+
+def _count(k: int) -> int:
+    if k < 1:
+        raise ValueError(f"k is {k}: at least one neighbour must be asked for")
+    return k

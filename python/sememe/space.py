@@ -1,0 +1,298 @@
+"""An aligned space: words of several views where translations are neighbours."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from os import PathLike
+from typing import Any, NamedTuple, Union
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from . import _sememe
+from ._arrays import Rows, as_rows
+from ._base import FITTING, NO_LEXICON, Aligner
+from ._progress import Progress, reporting
+from ._warnings import FitWarning, warn
+from .embeddings import Embeddings
+from .lexicon import LexiconLike, as_lexicons, read_lexicon
+from .retrieval import _count
+
+Path = Union[str, "PathLike[str]"]
+
+
+class Candidate(NamedTuple):
+    """A word that may be right."""
+
+    word: str
+    #: By the criterion; the larger the better.
+    score: float
+    #: The probability of being right, calibrated by words that were held out; None where the space has none.
+    confidence: float | None
+
+
+class Induced(NamedTuple):
+    """A word and its best translation."""
+
+    word: str
+    translation: str
+    score: float
+    confidence: float | None
+
+
+class Index:
+    """Vectors with which any index of vectors (faiss, usearch, hnswlib, ...) ranks as a criterion does."""
+
+    def __init__(self, native: _sememe.Index, source: Embeddings, target: Embeddings, space: Space, view: str):
+        self._native, self._source, self._target, self._space, self._view = native, source, target, space, view
+
+    @property
+    def vectors(self) -> Rows:
+        """What goes into the index: a row for each word of the target."""
+        return self._native.targets()
+
+    @property
+    def words(self) -> list[str]:
+        """The words of the target."""
+        return self._target.words
+
+    def queries(self, queries: str | Sequence[str] | ArrayLike | None = None) -> Rows:
+        """What the index is asked: a row for each word, or for each latent vector; by default for all words of the source."""
+        if queries is None:
+            return self._native.queries(self._source.vectors)
+        return self._native.queries(self._space._latent(queries, self._view))
+
+
+class Space:
+    """A folder with a model, and the words of its views with their latent vectors, as ``sememe align`` and ``save`` write it.
+
+    Examples
+    --------
+    >>> import numpy as np, sememe, tempfile
+    >>> rng = np.random.default_rng(0)
+    >>> vectors = rng.normal(size=(200, 5))
+    >>> en = sememe.Embeddings([f"en{i}" for i in range(200)], vectors)
+    >>> fr = sememe.Embeddings([f"fr{i}" for i in range(200)], vectors @ rng.normal(size=(5, 5)))
+    >>> model = sememe.IBFA().fit({"en": en, "fr": fr}, {("en", "fr"): [(f"en{i}", f"fr{i}") for i in range(150)]})
+    >>> folder = tempfile.mkdtemp() + "/space"
+    >>> model.save(folder)
+    >>> space = sememe.Space.open(folder)
+    >>> space.translate("en170", "en", "fr", k=1)[0].word
+    'fr170'
+    """
+
+    def __init__(self, native: _sememe.Space):
+        self._native = native
+
+    @classmethod
+    def open(cls, path: Path) -> Space:
+        """Opens a space; vectors stay in their files until they are needed."""
+        return cls(_sememe.Space.open(path))
+
+    @property
+    def path(self) -> Path:
+        """Where it is."""
+        return self._native.path
+
+    @property
+    def views(self) -> list[str]:
+        """The names of the views."""
+        return [name for name, _ in self._native.alignment.views]
+
+    @property
+    def model(self) -> Aligner:
+        """The fitted model."""
+        return Aligner.load(self.path)
+
+    def __getitem__(self, view: str) -> Embeddings:
+        """The words of a view with their latent vectors."""
+        return Embeddings._of(self._native.view(view))
+
+    def __repr__(self) -> str:
+        words = ", ".join(f"{name}: {count:,} words" for name, count in zip(self.views, self._native.words))
+        return f"Space({str(self.path)!r}, {{{words}}})"
+
+    def translate(
+        self,
+        words: str | Iterable[str],
+        source: str,
+        target: str,
+        k: int = 5,
+        criterion: str = "nn",
+        *,
+        vectors: Embeddings | None = None,
+        progress: Progress = None,
+    ) -> Any:
+        """The best translations of a word, or for a list of words a list of them.
+
+        ``criterion`` is what candidates are ranked by: ``nn``, ``csls``, ``isf``, ``corrected``, ``dot``, ``l2``, and for IBFA and MBFA
+        ``pmi`` and ``logp``. A word that the space does not have raises KeyError, with the closest spellings, unless
+        ``vectors`` (of the source, before alignment) have it, or can compose it as a fastText model does.
+        """
+        one = isinstance(words, str)
+        spelled = [words] if isinstance(words, str) else list(words)
+        if not spelled:
+            return []
+        latent = self._latent(spelled, source, vectors)
+        with reporting(progress, "comparing words") as report:
+            found, sure = self._native.nearest(source, target, latent, _count(k), criterion, True, report)
+        candidates = self._candidates(target, *found, sure)
+        return candidates[0] if one else candidates
+
+    def neighbors(
+        self,
+        queries: str | Sequence[str] | ArrayLike,
+        view: str,
+        k: int = 10,
+        criterion: str = "nn",
+        *,
+        among: str | None = None,
+    ) -> Any:
+        """The words of the view ``among`` (the same one by default) nearest to words of ``view``, or to latent vectors.
+
+        A word is not its own neighbour. For one word it is a list, for several a list of lists.
+        """
+        among = view if among is None else among
+        latent = self._latent(queries, view)
+        own = self._rows(queries, view) if among == view and _is_words(queries) else [None] * len(latent)
+        count = min(_count(k) + (among == view), len(self._native.view(among)))
+        found, _ = self._native.nearest(view, among, latent, count, criterion, False, None)
+        word = self._native.view(among).word
+        without = [
+            [Candidate(word(i), float(score), None) for i, score in zip(ids, scores) if i != own_row][:k]
+            for ids, scores, own_row in zip(*found, own)
+        ]
+        return without[0] if isinstance(queries, str) else without
+
+    def induce(
+        self,
+        source: str,
+        target: str,
+        *,
+        criterion: str = "nn",
+        mutual: bool = False,
+        min_confidence: float = 0.0,
+        max_words: int | None = None,
+        output: Path | None = None,
+        progress: Progress = None,
+    ) -> list[Induced]:
+        """A dictionary: the best translation of every word, in the order of the source.
+
+        ``mutual`` keeps words that are each other's best translation, ``min_confidence`` those that are sure enough. A file
+        that is named is written too, as ``sememe lexicon induce`` writes it.
+        """
+        if not 0.0 <= min_confidence <= 1.0:
+            raise ValueError(f"min_confidence is {min_confidence}: a probability is a number from 0 to 1")
+        with reporting(progress, "translating") as report:
+            rows, found, scores, sure = self._native.induce(
+                source, target, criterion, mutual, min_confidence, max_words, output, report
+            )
+        words, translations = self[source].words, self[target].words
+        confidences = [None] * len(rows) if sure is None else sure.tolist()
+        pairs = zip(rows, found, scores.tolist(), confidences)
+        return [Induced(words[row], translations[to], score, confidence) for row, to, score, confidence in pairs]
+
+    def evaluate_translation(
+        self, source: str, target: str, gold: LexiconLike, criterion: str = "nn", *, progress: Progress = None
+    ) -> dict[str, Any]:
+        """Precision of word translation against right answers: ``precision[1]`` is the per cent of words of which the first
+        candidate is right; also 5 and 10.
+
+        ``gold`` is a file of pairs, source words first, or any dictionary that :meth:`Aligner.fit` takes, such as what
+        :func:`read_lexicon` returns.
+        """
+        if isinstance(gold, (str, PathLike)):
+            gold = read_lexicon(gold, (source, target))
+        lexicons = as_lexicons(gold, [source, target])
+        if len(lexicons) != 1:
+            raise ValueError(f"{len(lexicons)} dictionaries of right answers were given; one is needed")
+        right = lexicons[0].restricted([source, target])
+        with reporting(progress, "comparing words") as report:
+            result = json.loads(self._native.evaluate_translation(source, target, right, criterion, report))
+        result["precision"] = {int(rank): precision for rank, precision in result["precision"].items()}
+        return result
+
+    def to_index(
+        self,
+        criterion: str = "nn",
+        metric: str = "ip",
+        *,
+        source: str | None = None,
+        target: str | None = None,
+        progress: Progress = None,
+    ) -> Index:
+        """Vectors for an index that knows one metric (``ip``, ``l2`` or ``cosine``), with which it ranks by a criterion.
+
+        By default queries are of the first view and targets of the second.
+        """
+        views = self.views
+        if (source is None or target is None) and len(views) != 2:
+            raise ValueError(f"name source and target among {', '.join(views)}")
+        source, target = source or _other(views, target, 0), target or _other(views, source, 1)
+        with reporting(progress, "comparing words") as report:
+            native = self._native.index(source, target, criterion, metric, report)
+        return Index(native, self[source], self[target], self, source)
+
+    def extend(
+        self,
+        name: str,
+        embeddings: Embeddings,
+        lexicon: LexiconLike | None = None,
+        *,
+        identical: str | None = None,
+        shrinkage: float | str | None = "auto",
+        max_iter: int = 50,
+        tol: float = 1e-6,
+        output: Path | None = None,
+        progress: Progress = None,
+    ) -> Space:
+        """Adds a view as ``sememe extend`` does, to this folder or in a copy at ``output``; files that are there keep their bits.
+
+        Returns the larger space.
+        """
+        if lexicon is None and identical is None:
+            raise ValueError(NO_LEXICON)
+        how = {"method": None, "shrinkage": "none" if shrinkage is None else str(shrinkage)}
+        fitting = {**FITTING, **how, "iterations": max_iter, "tolerance": tol}
+        lexicons = as_lexicons(lexicon, [*self.views, name])
+        with reporting(progress, "fitting") as report:
+            native = embeddings._native
+            notes = self._native.extend(name, native, lexicons, identical, fitting, output, report)
+        warn(notes, FitWarning)
+        return Space.open(self.path if output is None else output)
+
+    def _latent(self, queries: Any, view: str, vectors: Embeddings | None = None) -> Rows:
+        """Latent vectors of words, or those given."""
+        if not _is_words(queries):
+            return as_rows(queries, "queries")
+        words = [queries] if isinstance(queries, str) else list(queries)
+        rows = self._native.find(view, words)
+        known = self[view].vectors
+        unknown = [word for word, row in zip(words, rows) if row is None]
+        further = {} if vectors is None else {word: vectors.get(word) for word in unknown}
+        for word in unknown:
+            if further.get(word) is None:
+                near = ", ".join(repr(other) for other in self[view].spellings(word))
+                raise KeyError(f"{word!r} is not in the vocabulary of {view}" + (f"; did you mean {near}?" if near else ""))
+        alignment, place = self._native.alignment, self.views.index(view)
+        composed = {word: alignment.transform(place, as_rows([vector], "vectors"))[0] for word, vector in further.items()}
+        return np.stack([composed[word] if row is None else known[row] for word, row in zip(words, rows)])
+
+    def _rows(self, words: Any, view: str) -> list[int | None]:
+        return self._native.find(view, [words] if isinstance(words, str) else list(words))
+
+    def _candidates(self, view: str, ids: Any, scores: Any, sure: Any) -> list[list[Candidate]]:
+        word = self._native.view(view).word
+        confidences = [[None] * ids.shape[1]] * len(ids) if sure is None else sure.tolist()
+        rows = zip(ids, scores.tolist(), confidences)
+        return [[Candidate(word(i), score, c) for i, score, c in zip(*row)] for row in rows]
+
+
+def _is_words(queries: Any) -> bool:
+    is_list = isinstance(queries, (list, tuple)) and len(queries) > 0
+    return isinstance(queries, str) or (is_list and all(isinstance(word, str) for word in queries))
+
+
+def _other(views: list[str], view: str | None, default: int) -> str:
+    return views[default] if view is None else views[1 - views.index(view)]

@@ -1,0 +1,57 @@
+"""Progress, Ctrl-C, and what callbacks raise."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+
+import numpy as np
+import pytest
+
+import sememe
+from conftest import factors
+
+# Comparing them takes far longer than it takes to be interrupted.
+MANY = np.random.default_rng(0).normal(size=(120_000, 96)).astype("f4")
+
+
+def test_ctrl_c_ends_a_search_and_what_follows_works():
+    timer = threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT))
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        sememe.neighbors(MANY, MANY, 10)
+    assert sememe.neighbors(MANY[:5], MANY[:50], 1)[0][:, 0].tolist() == [0, 1, 2, 3, 4]
+
+
+def test_ctrl_c_ends_a_fit():
+    views = factors((60, 60, 60), rows=2000, latent=30)
+    timer = threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT))
+    timer.start()
+    model = sememe.MBFA(50, shrinkage=None, solver="em", max_iter=10**7, tol=0.0)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(views)
+    assert not model.__sklearn_is_fitted__()
+
+
+def test_progress_is_told_and_may_raise():
+    told = []
+    sememe.neighbors(MANY[:3000], MANY[:3000], 3, progress=lambda *state: told.append(state))
+    assert told[-1][0] == told[-1][1]
+
+    def stop(done, total):
+        raise RuntimeError("enough")
+
+    with pytest.raises(RuntimeError, match="enough"):
+        sememe.neighbors(MANY, MANY, 10, progress=stop)
+    with pytest.raises(TypeError, match="progress"):
+        sememe.neighbors(MANY[:3], MANY[:3], 1, progress="yes")
+
+
+def test_bars_of_tqdm(capsys):
+    tqdm = pytest.importorskip("tqdm").tqdm
+    sememe.neighbors(MANY[:3000], MANY[:3000], 3, progress=tqdm)
+    assert "comparing rows" in capsys.readouterr().err
+    told = []
+    sememe.MBFA(2, shrinkage=0.1).fit(factors((4, 3, 3)), progress=lambda *state: told.append(state))
+    assert told and told[-1][1] == 1000

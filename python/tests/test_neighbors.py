@@ -1,0 +1,107 @@
+"""The exact engine on arrays."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+import sememe
+
+RNG = np.random.default_rng(0)
+QUERIES = RNG.normal(size=(300, 24)).astype("f4")
+TARGETS = RNG.normal(size=(2000, 24)).astype("f4")
+
+
+def test_found_are_those_of_faiss():
+    faiss = pytest.importorskip("faiss")
+    for criterion, index in [("dot", faiss.IndexFlatIP(24)), ("l2", faiss.IndexFlatL2(24))]:
+        index.add(TARGETS)
+        scores, expected = index.search(QUERIES, 10)
+        ids, ours = sememe.neighbors(QUERIES, TARGETS, 10, criterion)
+        assert (ids == expected).mean() > 0.999 and ids.dtype == np.int64 and ours.dtype == np.float32
+        assert_allclose(ours, -scores if criterion == "l2" else scores, rtol=1e-4, atol=1e-4)
+
+
+def test_cosines_and_csls_are_those_of_numpy():
+    unit = [rows / np.linalg.norm(rows, axis=1, keepdims=True) for rows in (QUERIES, TARGETS)]
+    cosines = unit[0].astype("f8") @ unit[1].astype("f8").T
+    near = lambda scores: np.sort(scores, axis=1)[:, -10:].mean(axis=1)  # noqa: E731
+    csls = 2 * cosines - near(cosines)[:, None] - near(cosines.T)[None, :]
+    for criterion, scores in [("nn", cosines), ("csls", csls)]:
+        ids, ours = sememe.neighbors(QUERIES, TARGETS, 3, criterion)
+        assert (ids == np.argsort(-scores, axis=1, kind="stable")[:, :3]).all()
+        assert_allclose(ours, np.take_along_axis(scores, ids, axis=1), atol=1e-5)
+
+
+def test_found_are_those_of_the_command(command, tmp_path):
+    np.save(tmp_path / "q.npy", QUERIES)
+    np.save(tmp_path / "t.npy", TARGETS)
+    for criterion in ("nn", "csls:k=5", "l2"):
+        command("neighbors", tmp_path / "q.npy", tmp_path / "t.npy", "-k", 7, "--criterion", criterion, "-o", tmp_path / "n")
+        ids, scores = sememe.neighbors(QUERIES, TARGETS, 7, criterion)
+        assert (ids == np.load(tmp_path / "n.ids.npy")).all()
+        assert (scores == np.load(tmp_path / "n.scores.npy")).all()
+
+
+def test_other_kinds_of_numbers_are_rounded_first():
+    expected = sememe.neighbors(QUERIES, TARGETS, 5)
+    for given in (QUERIES.astype("f8"), np.asfortranarray(QUERIES), QUERIES.astype(">f4"), QUERIES.tolist()):
+        found = sememe.neighbors(given, TARGETS, 5)
+        assert (found[0] == expected[0]).all() and (found[1] == expected[1]).all()
+    unaligned = np.frombuffer(b"x" + TARGETS.tobytes(), "u1")[1:].view("f4").reshape(TARGETS.shape)
+    assert (sememe.neighbors(QUERIES, unaligned, 5)[0] == expected[0]).all()
+
+
+def test_the_number_of_threads_changes_no_bit():
+    expected = sememe.neighbors(QUERIES, TARGETS, 5, "csls")
+    before = sememe.threads()
+    sememe.set_threads(3)
+    try:
+        assert sememe.threads() == 3
+        found = sememe.neighbors(QUERIES, TARGETS, 5, "csls")
+    finally:
+        sememe.set_threads(None)
+    assert sememe.threads() == before
+    assert (found[0] == expected[0]).all() and (found[1] == expected[1]).all()
+
+
+def test_no_copy_is_made():
+    # In a process of its own, whose greatest size tells. What is looked at before scores are computed has a quarter of the size.
+    program = """
+import resource, numpy as np, sememe
+targets = np.ones((100_000, 300), "f4") + np.arange(100_000, dtype="f4")[:, None] % 7
+sememe.neighbors(targets[:20], targets[:50], 5)
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+sememe.neighbors(targets[:20], targets, 5)
+print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024 / targets.nbytes)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert float(done.stdout) < 0.6
+
+
+def test_python_goes_on_meanwhile():
+    queries = RNG.normal(size=(20_000, 64)).astype("f4")
+    worker = threading.Thread(target=lambda: sememe.neighbors(queries, queries, 5))
+    worker.start()
+    steps = 0
+    while worker.is_alive():
+        worker.join(0.001)
+        steps += 1
+    assert steps > 10
+
+
+def test_confidence_is_a_softmax_of_cosines():
+    unit = [rows / np.linalg.norm(rows, axis=1, keepdims=True) for rows in (QUERIES, TARGETS)]
+    weights = np.exp(unit[0].astype("f8") @ unit[1].astype("f8").T / 0.05)
+    ids, _ = sememe.neighbors(QUERIES, TARGETS, 3)
+    sure = sememe.confidence(QUERIES, TARGETS, ids, 0.05)
+    expected = np.take_along_axis(weights / weights.sum(axis=1, keepdims=True), ids, axis=1)
+    assert_allclose(sure, expected, rtol=1e-3)
+    for wrong in ({"temperature": 0}, {"temperature": np.nan}, {"ids": ids + 2000}, {"ids": ids[:5]}):
+        with pytest.raises(ValueError):
+            sememe.confidence(QUERIES, TARGETS, **{"ids": ids, "temperature": 0.05, **wrong})
