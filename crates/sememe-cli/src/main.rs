@@ -2,9 +2,11 @@
 
 mod arguments;
 mod commands;
+mod markup;
 mod output;
 mod plots;
 mod progress;
+mod report;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -68,7 +70,10 @@ fn outputs(command: &Command) -> Vec<PathBuf> {
         format.map_or_else(Vec::new, |format| vectors::files_written(path, format))
     };
     match command {
-        Command::Demo(arguments) => arguments.keep.iter().cloned().collect(),
+        Command::Demo(arguments) => {
+            let report = arguments.report.clone().unwrap_or_else(|| commands::demo::REPORT.into());
+            arguments.keep.iter().cloned().chain([report]).collect()
+        }
         Command::Align(arguments) => vec![arguments.output.clone()],
         Command::Moments(arguments) => vec![arguments.output.clone()],
         Command::Extend(arguments) => vec![arguments.output.clone().unwrap_or_else(|| arguments.space.clone())],
@@ -85,7 +90,9 @@ fn outputs(command: &Command) -> Vec<PathBuf> {
         Command::Evaluate(Evaluate::Translation(arguments)) => {
             std::iter::once(&arguments.what).chain(&arguments.compare).cloned().collect()
         }
-        Command::Evaluate(_) => Vec::new(),
+        Command::Evaluate(Evaluate::Noise(arguments)) => arguments.plot.iter().cloned().collect(),
+        Command::Evaluate(_) | Command::Sample(_) => Vec::new(),
+        Command::Reproduce(arguments) => vec![arguments.output.clone()],
     }
 }
 
@@ -105,6 +112,8 @@ fn run(sememe: &Sememe, interruption: &Arc<Interruption>) -> anyhow::Result<()> 
         Command::Export(arguments) => commands::export::run(arguments, global),
         Command::Project(arguments) => commands::project::run(arguments, global),
         Command::Evaluate(task) => commands::evaluate::run(task, global),
+        Command::Sample(arguments) => commands::sample::run(arguments, global),
+        Command::Reproduce(arguments) => commands::reproduce::run(arguments, global),
         Command::Convert(arguments) => commands::convert::run(arguments, global),
         Command::Inspect(arguments) => commands::inspect::run(arguments, global),
     }

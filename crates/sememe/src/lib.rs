@@ -45,6 +45,7 @@ pub mod preparation;
 pub mod progress;
 mod random;
 pub mod retrieve;
+pub mod sample;
 pub mod space;
 mod tensors;
 pub mod translate;

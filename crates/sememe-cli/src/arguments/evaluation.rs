@@ -7,8 +7,8 @@ use clap::{Args, Subcommand, ValueEnum};
 use sememe::evaluate::{Neighbours, Oov};
 use sememe::retrieve::Criterion;
 
-use super::Reading;
 use super::gathering::Steps;
+use super::{EvaluateNoise, Reading};
 
 #[derive(Subcommand)]
 pub enum Evaluate {
@@ -22,6 +22,8 @@ pub enum Evaluate {
     Sts(EvaluateSts),
     /// Precision of finding translations of sentences
     Sentences(EvaluateSentences),
+    /// Precision as noise, wrong entries or fewer entries make the input worse, for several methods
+    Noise(Box<EvaluateNoise>),
 }
 
 /// How vectors are read that are given in place of a space.

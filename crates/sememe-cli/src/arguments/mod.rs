@@ -3,7 +3,9 @@
 mod evaluation;
 mod fitting;
 mod gathering;
+mod reproduction;
 mod retrieval;
+mod sampling;
 mod translation;
 
 use std::num::NonZeroUsize;
@@ -21,7 +23,9 @@ pub use self::evaluation::{
 pub use self::fitting::Fitting;
 use self::gathering::GATHERING;
 pub use self::gathering::{Gathering, Identical, Which};
+pub use self::reproduction::{Part, Reproduce};
 pub use self::retrieval::{Export, Neighbors, Ranking};
+pub use self::sampling::{EvaluateNoise, Sample};
 pub use self::translation::{Induce, Lexicon, Translate};
 
 /// A request that makes no sense, in words for the person who made it.
@@ -102,6 +106,10 @@ pub enum Command {
     /// Measure how good a space is, or vectors as they are
     #[command(subcommand)]
     Evaluate(Evaluate),
+    /// Draw words from the model of a space
+    Sample(Sample),
+    /// Compute the tables and figures of the paper on data at hand, and write a report
+    Reproduce(Reproduce),
     /// Convert word vectors from any format to any other
     Convert(Convert),
     /// Say what is in a file of vectors or of moments, or in a space
@@ -114,6 +122,9 @@ pub struct Demo {
     /// Keep the aligned space in this folder, to try the other commands on
     #[arg(long, value_name = "SPACE")]
     pub keep: Option<PathBuf>,
+    /// Write the report, a page with plots, to this folder [default: sememe-report]
+    #[arg(long, value_name = "REPORT")]
+    pub report: Option<PathBuf>,
 }
 
 #[derive(Args)]

@@ -4,14 +4,18 @@ pub mod align;
 pub mod convert;
 pub mod demo;
 pub mod evaluate;
+mod experiment;
 pub mod export;
 pub mod extend;
 mod gather;
 pub mod inspect;
 pub mod lexicon;
+mod map;
 pub mod moments;
 pub mod neighbors;
 pub mod project;
+pub mod reproduce;
+pub mod sample;
 pub mod translate;
 
 use std::path::{Path, PathBuf};

@@ -5,6 +5,7 @@ mod evaluation;
 mod evidence;
 mod pipeline;
 mod retrieval;
+mod studies;
 mod translation;
 
 use std::path::{Path, PathBuf};

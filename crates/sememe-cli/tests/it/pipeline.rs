@@ -47,6 +47,14 @@ fn demo_aligns_evaluates_and_translates() {
     assert_eq!(result["translations"][1]["candidates"]["fr"][0], "chien");
     let output = sememe(folder.path(), &["translate", "kept", "--from", "fr", "--to", "en", "Roi"]);
     assert!(text(&output.stdout).contains("king"));
+
+    // The report is beside it, and stays whole when it is written again or cannot be.
+    let page = folder.path().join(result["report"].as_str().unwrap());
+    let html = std::fs::read_to_string(&page).unwrap();
+    assert!(html.contains("Four languages in one space") && html.matches("<svg").count() == 4 && !html.contains("NaN"));
+    std::fs::write(page.with_file_name("mine.txt"), "mine").unwrap();
+    let message = text(&sememe(folder.path(), &["demo", "--report", "sememe-report"]).stderr);
+    assert!(message.contains("mine.txt") && page.exists(), "{message}");
 }
 
 #[test]

@@ -25,13 +25,9 @@ const EVALUATIONS: usize = 5;
 /// Held-out tuples looked for between two views.
 pub(super) const QUERIES: usize = 1000;
 
-/// The shrinkage that is best for finding held-out tuples; automatic, as it was, where that cannot or need not be asked.
-pub(super) fn shrinkage(
-    moments: &Moments,
-    views: &[Embeddings],
-    tuples: &Tuples,
-    options: &model::Options,
-) -> Shrinkage {
+/// The shrinkage that is best for finding held-out tuples, which is what [`align`](super::align) fits with; automatic, as it
+/// was, where that cannot or need not be asked.
+pub fn shrinkage(moments: &Moments, views: &[&Embeddings], tuples: &Tuples, options: &model::Options) -> Shrinkage {
     let method = options.method_for(moments.views().len());
     // The halves are tried both ways where that is cheap.
     let (many, tries) = match method {
@@ -47,7 +43,8 @@ pub(super) fn shrinkage(
     if !moments.views().iter().enumerate().any(is_poor) {
         return Shrinkage::Auto;
     }
-    let named: Vec<(&str, &Embeddings)> = moments.views().iter().map(|view| view.name.as_str()).zip(views).collect();
+    let named: Vec<(&str, &Embeddings)> =
+        moments.views().iter().map(|view| view.name.as_str()).zip(views.iter().copied()).collect();
     let halves = tuples.halves();
     // Words that count by themselves are no translations: both halves have them.
     let alone = moments.of_single_views();
@@ -105,7 +102,7 @@ pub(super) fn best(score: impl Fn(f64) -> f64) -> Option<f64> {
 }
 
 /// The mean logarithm of the rank of the right word among the held-out ones, by cosine, over all pairs of views.
-fn mean_log_rank(model: &Model, views: &[Embeddings], tuples: &Tuples) -> Result<f64> {
+fn mean_log_rank(model: &Model, views: &[&Embeddings], tuples: &Tuples) -> Result<f64> {
     let mut sum = 0.0;
     let mut count = 0;
     for a in 0..views.len() {
@@ -119,8 +116,8 @@ fn mean_log_rank(model: &Model, views: &[Embeddings], tuples: &Tuples) -> Result
             let project = |view: &View, embeddings: &Embeddings, rows: Vec<usize>| {
                 view.project(&embeddings.matrix().select(&rows))
             };
-            let x = project(&model.views[a], &views[a], pairs.iter().map(|pair| pair.0).collect())?;
-            let y = project(&model.views[b], &views[b], pairs.iter().map(|pair| pair.1).collect())?;
+            let x = project(&model.views[a], views[a], pairs.iter().map(|pair| pair.0).collect())?;
+            let y = project(&model.views[b], views[b], pairs.iter().map(|pair| pair.1).collect())?;
             sum += sum_of_log_ranks(x, y, &pairs);
             count += 2 * pairs.len();
         }

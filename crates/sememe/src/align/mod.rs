@@ -7,6 +7,7 @@ mod held_out;
 use std::sync::Arc;
 
 pub use self::extension::{Extended, extend};
+pub use self::held_out::shrinkage as held_out_shrinkage;
 use crate::error::{Error, Result};
 use crate::evidence::{self, Evidence};
 use crate::latent::LatentView;
@@ -47,7 +48,8 @@ pub fn align(views: Vec<(String, Embeddings)>, tuples: &Tuples, options: &Option
         check_resumable(before, &evidence, &mut options.fit)?;
     }
     if options.fit.shrinkage == Shrinkage::Auto {
-        options.fit.shrinkage = held_out::shrinkage(&evidence.moments, &prepared, tuples, &options.fit);
+        let views: Vec<&Embeddings> = prepared.iter().collect();
+        options.fit.shrinkage = held_out_shrinkage(&evidence.moments, &views, tuples, &options.fit);
     }
     let (mut alignment, warnings) = fit_evidence(evidence, &options)?;
     let names: Vec<&str> = alignment.model.views.iter().map(|view| view.name.as_str()).collect();

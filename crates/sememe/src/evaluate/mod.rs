@@ -9,6 +9,7 @@ mod bags;
 mod bootstrap;
 mod comparison;
 mod correlation;
+pub mod noise;
 mod ranks;
 mod scored_pairs;
 mod sentences;

@@ -6,6 +6,6 @@ mod temporary;
 
 pub(crate) use self::input::BYTE_ORDER_MARK;
 pub use self::input::{Bytes, Input};
-pub(crate) use self::output::{Output, OutputFolder};
-pub use self::output::{check_writable, is_standard_output, remove_unfinished, write};
+pub(crate) use self::output::Output;
+pub use self::output::{OutputFolder, check_writable, is_standard_output, remove_unfinished, write};
 pub(crate) use self::temporary::is_temporary;

@@ -117,7 +117,7 @@ pub fn is_standard_output(path: &Path) -> bool {
 }
 
 /// A folder that appears under its name only when it is complete.
-pub(crate) struct OutputFolder {
+pub struct OutputFolder {
     /// As the caller named it, for messages.
     path: PathBuf,
     /// Where it will be: `path` behind symbolic links.
@@ -127,10 +127,10 @@ pub(crate) struct OutputFolder {
 
 impl OutputFolder {
     /// Dropped without being finished, it leaves nothing behind: creating it is also how to learn whether it can be.
-    pub(crate) fn create(path: &Path) -> Result<Self> {
+    pub fn create(path: &Path) -> Result<Self> {
         let target = behind_links(path)?;
         if target.file_name().is_none() || is_current_folder(&target) || is_mount_point(&target) {
-            let inside = path.join("space");
+            let inside = path.join("new");
             let problem = format!(
                 "is a folder that cannot be replaced (the current one or a mount point); \
                  name one inside it, such as {}",
@@ -143,7 +143,7 @@ impl OutputFolder {
     }
 
     /// Where to write the files meanwhile.
-    pub(crate) fn path(&self) -> &Path {
+    pub fn path(&self) -> &Path {
         self.temporary.path()
     }
 
@@ -160,7 +160,7 @@ impl OutputFolder {
 
     /// Moves the folder to its name. A folder of that name is replaced: the caller has checked that it may be. It is
     /// deleted last, and put back if the new one cannot take its place.
-    pub(crate) fn finish(self) -> Result<()> {
+    pub fn finish(self) -> Result<()> {
         let OutputFolder { path, target, temporary } = self;
         let failed = |e| Error::write(&path, e);
         let old = match target.exists() {

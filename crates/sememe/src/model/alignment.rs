@@ -80,10 +80,14 @@ struct ViewMetadata {
 impl Alignment {
     /// Prepares and projects vectors of a view: their words under the casing policy, each with its `E[z|x]`.
     pub fn project(&self, view: usize, embeddings: Embeddings) -> Result<LatentView> {
+        self.model.latent_view(view, &self.prepare(view, embeddings)?)
+    }
+
+    /// Prepares vectors of a view: what the model is a model of.
+    pub fn prepare(&self, view: usize, embeddings: Embeddings) -> Result<Embeddings> {
         // Before the preparation, which assumes the dimension.
         self.model.views[view].check_dimension(embeddings.dim())?;
-        let prepared = self.preparation.apply(view, embeddings);
-        self.model.latent_view(view, &prepared)
+        Ok(self.preparation.apply(view, embeddings))
     }
 
     /// At which temperature translations from one view to another are calibrated. For a pair that shares too few tuples it

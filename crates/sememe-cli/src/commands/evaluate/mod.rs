@@ -1,6 +1,7 @@
 //! `sememe evaluate`: how good a space is, or vectors as they are. One file per task.
 
 mod analogy;
+pub mod noise;
 mod sentences;
 mod similarity;
 mod sts;
@@ -21,6 +22,7 @@ pub fn run(task: &Evaluate, global: &Global) -> anyhow::Result<()> {
         Evaluate::Analogy(arguments) => analogy::run(arguments, global),
         Evaluate::Sts(arguments) => sts::run(arguments, global),
         Evaluate::Sentences(arguments) => sentences::run(arguments, global),
+        Evaluate::Noise(arguments) => noise::run(arguments, global),
     }
 }
 

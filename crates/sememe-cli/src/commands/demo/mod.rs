@@ -1,6 +1,8 @@
 //! `sememe demo`: the whole way on real vectors and a dictionary that are part of the program.
 
-use std::path::PathBuf;
+mod report;
+
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use sememe::align::{self, Aligned, align};
@@ -15,9 +17,11 @@ use sememe::space::Space;
 use sememe::vectors::{self, Embeddings, ReadOptions};
 use serde_json::{Value, json};
 
+use self::report::Done;
 use super::align::summary;
 use crate::arguments::{Demo, Global};
 use crate::output::{self, count};
+use crate::report::check_writable;
 
 /// Words of the test split whose translations show what the space knows.
 const SHOWN: [&str; 8] = ["kitchen", "dog", "seventeen", "nurse", "kingdom", "anger", "crazy", "imagine"];
@@ -36,30 +40,30 @@ const LANGUAGES: [Language; 4] = [
     Language {
         name: "en",
         in_english: "English",
-        vectors: include_bytes!("../../demo/en.npy.zst"),
-        words: include_str!("../../demo/en.words.txt"),
+        vectors: include_bytes!("../../../demo/en.npy.zst"),
+        words: include_str!("../../../demo/en.words.txt"),
     },
     Language {
         name: "fr",
         in_english: "French",
-        vectors: include_bytes!("../../demo/fr.npy.zst"),
-        words: include_str!("../../demo/fr.words.txt"),
+        vectors: include_bytes!("../../../demo/fr.npy.zst"),
+        words: include_str!("../../../demo/fr.words.txt"),
     },
     Language {
         name: "ru",
         in_english: "Russian",
-        vectors: include_bytes!("../../demo/ru.npy.zst"),
-        words: include_str!("../../demo/ru.words.txt"),
+        vectors: include_bytes!("../../../demo/ru.npy.zst"),
+        words: include_str!("../../../demo/ru.words.txt"),
     },
     Language {
         name: "fi",
         in_english: "Finnish",
-        vectors: include_bytes!("../../demo/fi.npy.zst"),
-        words: include_str!("../../demo/fi.words.txt"),
+        vectors: include_bytes!("../../../demo/fi.npy.zst"),
+        words: include_str!("../../../demo/fi.words.txt"),
     },
 ];
-const TRAIN: &str = include_str!("../../demo/concepts.train.tsv");
-const TEST: &str = include_str!("../../demo/concepts.test.tsv");
+const TRAIN: &str = include_str!("../../../demo/concepts.train.tsv");
+const TEST: &str = include_str!("../../../demo/concepts.test.tsv");
 
 impl Language {
     fn embeddings(&self) -> sememe::Result<Embeddings> {
@@ -70,12 +74,17 @@ impl Language {
     }
 }
 
+/// Where the report goes unless another folder is named.
+pub const REPORT: &str = "sememe-report";
+
 pub fn run(arguments: &Demo, global: &Global) -> anyhow::Result<()> {
     if let Some(folder) = &arguments.keep {
         Space::check_writable(folder)?;
     }
+    let report_folder = report_folder(arguments, global)?;
     let start = Instant::now();
-    let (aligned, tuples) = align_languages()?;
+    let views = read_languages()?;
+    let (aligned, tuples) = align_languages(views.clone())?;
     let latent: Vec<&Embeddings> = aligned.latent.iter().flatten().map(|view| &view.embeddings).collect();
     let evaluations = evaluate_all(&latent)?;
     let translations = translate_shown(&latent)?;
@@ -83,6 +92,16 @@ pub fn run(arguments: &Demo, global: &Global) -> anyhow::Result<()> {
     if let Some(folder) = &arguments.keep {
         Space::write(folder, &aligned.alignment, &aligned.latent)?;
     }
+    let done = Done {
+        aligned: &aligned,
+        views: &views,
+        tuples: &tuples,
+        evaluations: &evaluations,
+        translations: &translations,
+        seed: global.seed,
+    };
+    let page = report_folder.map(|folder| done.report()?.write(&folder)).transpose()?;
+    let tuples = tuples.len();
 
     let by_direction: serde_json::Map<String, Value> = evaluations
         .iter()
@@ -102,6 +121,7 @@ pub fn run(arguments: &Demo, global: &Global) -> anyhow::Result<()> {
         "translations": examples,
         "seconds": seconds,
         "space": arguments.keep,
+        "report": page,
     });
     output::result(global, json, || {
         let kept = match &arguments.keep {
@@ -110,8 +130,9 @@ pub fn run(arguments: &Demo, global: &Global) -> anyhow::Result<()> {
             }
             None => "Keep the space with --keep FOLDER, then try the other commands on it.".to_owned(),
         };
+        let page = page.map_or(String::new(), |page| format!("\n\nFor more, open {} in a browser.", page.display()));
         format!(
-            "Aligned 5,000 words each of four languages through {} everyday concepts in {seconds:.1} s.\n\n{}\n{}\n\n{}\n\n{kept}",
+            "Aligned 5,000 words each of four languages through {} everyday concepts in {seconds:.1} s.\n\n{}\n{}\n\n{}\n\n{kept}{page}",
             count(tuples),
             summary(&aligned),
             precision_table(&evaluations),
@@ -120,11 +141,24 @@ pub fn run(arguments: &Demo, global: &Global) -> anyhow::Result<()> {
     })
 }
 
-fn align_languages() -> anyhow::Result<(Aligned, usize)> {
-    let mut views = Vec::new();
-    for language in &LANGUAGES {
-        views.push((language.name.to_owned(), language.embeddings()?));
+/// The folder for the report. One that was not asked for is no reason to fail.
+fn report_folder(arguments: &Demo, global: &Global) -> anyhow::Result<Option<PathBuf>> {
+    let folder = arguments.report.as_deref().unwrap_or(Path::new(REPORT));
+    match check_writable(folder) {
+        Ok(()) => Ok(Some(folder.to_owned())),
+        Err(error) if arguments.report.is_none() => {
+            output::warn(global, format_args!("no report is written: {error:#}; name a folder with --report"));
+            Ok(None)
+        }
+        Err(error) => Err(error),
     }
+}
+
+fn read_languages() -> sememe::Result<Vec<(String, Embeddings)>> {
+    LANGUAGES.iter().map(|language| Ok((language.name.to_owned(), language.embeddings()?))).collect()
+}
+
+fn align_languages(views: Vec<(String, Embeddings)>) -> anyhow::Result<(Aligned, Tuples)> {
     let train = concepts("concepts.train.tsv", TRAIN)?;
     let mut tuples = Tuples::new(views.len());
     let vocabularies: Vec<_> = views.iter().map(|(name, view)| (name.as_str(), view.vocabulary())).collect();
@@ -132,7 +166,7 @@ fn align_languages() -> anyhow::Result<(Aligned, usize)> {
     let evidence = evidence::Options { casing: Casing::Lower, normalize: vec![Step::Unit], ..Default::default() };
     let mut options = align::Options { evidence, ..Default::default() };
     options.fit.mbfa.evaluations = EVALUATIONS;
-    Ok((align(views, &tuples, &options)?, tuples.len()))
+    Ok((align(views, &tuples, &options)?, tuples))
 }
 
 fn concepts(name: &str, text: &str) -> sememe::Result<Lexicon> {

@@ -1,0 +1,94 @@
+//! The options of reproducing the paper.
+
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use clap::Args;
+use sememe::preparation::Casing;
+
+use super::Reading;
+use super::gathering::Steps;
+
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  sememe reproduce --data data -o report
+  sememe reproduce --data data --vectors vectors --tables 1,3,6 -o report
+
+The report is a folder: index.html (needs nothing else), report.md, report.json and the figures as SVG. Every cell has the
+paper's figure beside ours. Whatever is not there is named in the report. In DATA are looked for, for languages XX and YY:
+  XX/vectors.npy (and XX/words.txt), XX.vec, wiki.XX.vec, cc.XX.300.vec     vectors, or in the folder --vectors
+  dictionaries/muse/XX-YY.0-5000.txt, .5000-6500.txt, .txt or .txt.gz       MUSE: to fit to, to test on, all of it
+  dictionaries/xling/XX-YY.train.freq.5k.tsv, .test.freq.2k.tsv             XLING: for pairs that MUSE does not have
+  dictionaries/dinu/OPUS_en_it_europarl_train_5K.txt, _test.txt             Dinu et al.
+  triples.*.tsv                                                             tuples of three languages under a header
+  similarity/EN_*.txt                                                       word similarity, `word word score`
+  sts/                                                                      STS: `score TAB sentence TAB sentence`, or as released
+  sentences/NAME.XX-YY.XX and NAME.XX-YY.YY                                 sentences line by line, .xz or .gz too
+MUSE's own layout (crosslingual/dictionaries, monolingual/en, crosslingual/europarl) is known, too.")]
+pub struct Reproduce {
+    /// Folder of data
+    #[arg(long, default_value = "data", value_name = "DIR")]
+    pub data: PathBuf,
+    /// Folder of vectors [default: the folder of data]
+    #[arg(long, value_name = "DIR")]
+    pub vectors: Option<PathBuf>,
+    /// Tables of the paper, 1 to 8, and noise and map, which it has none of; separated by commas [default: all]
+    #[arg(long, value_delimiter = ',', value_name = "TABLES")]
+    pub tables: Vec<Part>,
+    /// Folder to write the report to
+    #[arg(long, short, default_value = "report", value_name = "REPORT")]
+    pub output: PathBuf,
+    /// Use the first N words of each language
+    #[arg(long, default_value = "40000", value_name = "N")]
+    pub max_words: NonZeroUsize,
+    /// Tell words apart by their case
+    #[arg(long)]
+    pub keep_case: bool,
+    /// Prepare vectors by these steps, in order: unit, center, standardize; or none
+    #[arg(long, default_value = "unit", value_name = "STEPS")]
+    pub normalize: Steps,
+    /// Sentences of a parallel text to look among
+    #[arg(long, default_value = "200000", value_name = "N")]
+    pub sentences: NonZeroUsize,
+    /// Steps of plain EM for table 8 and the learning curve
+    #[arg(long, default_value = "1000", value_name = "N")]
+    pub em_steps: NonZeroUsize,
+}
+
+impl Reproduce {
+    pub fn casing(&self) -> Casing {
+        if self.keep_case { Casing::Kept } else { Casing::Lower }
+    }
+
+    pub fn reading(&self) -> Reading {
+        Reading { max_words: Some(self.max_words), format: None, strict: false }
+    }
+
+    pub fn wants(&self, part: Part) -> bool {
+        self.tables.is_empty() || self.tables.contains(&part)
+    }
+}
+
+/// A part of the report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    /// A table of the paper.
+    Table(u8),
+    Noise,
+    Map,
+}
+
+impl FromStr for Part {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match (text.trim(), text.trim().parse()) {
+            ("noise", _) => Ok(Part::Noise),
+            ("map", _) => Ok(Part::Map),
+            (_, Ok(number @ 1..=8)) => Ok(Part::Table(number)),
+            _ => Err("the tables are 1 to 8, noise and map".to_owned()),
+        }
+    }
+}

@@ -1,0 +1,218 @@
+//! Drawing from models, making input worse, and the report of everything.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::{json, refused, sememe, text};
+
+const WORDS: usize = 90;
+const DIM: usize = 6;
+
+/// Numbers that look random, the same every time.
+fn number(seed: usize, i: usize, j: usize) -> f64 {
+    let mut state = (seed * 1_000_003 + i * 7919 + j * 104_729 + 1) as u64;
+    for _ in 0..3 {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+    }
+    (state >> 11) as f64 / (1_u64 << 53) as f64 - 0.5
+}
+
+/// Vectors of a language: the same hidden ones, mixed in its own way, with noise. Word `i` of `en` is `eni`.
+fn write_language(folder: &Path, code: &str, seed: usize) {
+    let row = |i: usize| -> Vec<String> {
+        let mixed = |j: usize| (0..DIM).map(|k| number(0, i, k) * number(seed, k, j)).sum::<f64>();
+        (0..DIM).map(|j| format!("{:.5}", mixed(j) + 0.02 * number(seed + 50, i, j))).collect()
+    };
+    let lines: String = (0..WORDS).map(|i| format!("{code}{i} {}\n", row(i).join(" "))).collect();
+    fs::write(folder.join(format!("{code}.vec")), format!("{WORDS} {DIM}\n{lines}")).unwrap();
+}
+
+fn pairs(from: &str, to: &str, range: std::ops::Range<usize>) -> String {
+    range.map(|i| format!("{from}{i} {to}{i}\n")).collect()
+}
+
+/// A folder of data as `sememe reproduce` wants it, but for what it lacks.
+fn write_data(folder: &Path) {
+    for (seed, code) in (1..).zip(["en", "fr", "ru"]) {
+        write_language(folder, code, seed);
+    }
+    let muse = folder.join("dictionaries/muse");
+    fs::create_dir_all(&muse).unwrap();
+    for (from, to) in [("en", "fr"), ("fr", "en"), ("en", "ru"), ("ru", "en")] {
+        fs::write(muse.join(format!("{from}-{to}.0-5000.txt")), pairs(from, to, 0..60)).unwrap();
+        fs::write(muse.join(format!("{from}-{to}.5000-6500.txt")), pairs(from, to, 60..WORDS)).unwrap();
+        fs::write(muse.join(format!("{from}-{to}.txt")), pairs(from, to, 0..WORDS)).unwrap();
+    }
+    let triples: String = (0..WORDS).map(|i| format!("en{i}\tfr{i}\tru{i}\n")).collect();
+    fs::write(folder.join("triples.en-fr-ru.tsv"), format!("en\tfr\tru\n{triples}")).unwrap();
+    let cosine_like = |i: usize| number(9, i, 0);
+    let set: String = (0..20).map(|i| format!("en{i} en{} {:.3}\n", i + 1, cosine_like(i))).collect();
+    fs::create_dir(folder.join("similarity")).unwrap();
+    fs::write(folder.join("similarity/EN_RG-65.txt"), set).unwrap();
+    let sentence = |code: &str, i: usize| {
+        (0..4).map(|j| format!("{code}{}", (i * 5 + j * 7) % WORDS)).collect::<Vec<_>>().join(" ")
+    };
+    let sts: String =
+        (0..12).map(|i| format!("{}\t{}\t{}\n", i % 6, sentence("en", i), sentence("en", i + 3))).collect();
+    fs::create_dir(folder.join("sts")).unwrap();
+    fs::write(folder.join("sts/STS12.tiny.tsv"), sts).unwrap();
+    fs::create_dir(folder.join("sentences")).unwrap();
+    for code in ["en", "fr"] {
+        let lines: String = (0..40).map(|i| sentence(code, i) + "\n").collect();
+        fs::write(folder.join(format!("sentences/tiny.en-fr.{code}")), lines).unwrap();
+    }
+}
+
+fn align(folder: &Path, views: &[&str], space: &str, more: &[&str]) {
+    let named: Vec<String> = views.iter().map(|code| format!("{code}={code}.vec")).collect();
+    let named: Vec<&str> = named.iter().map(String::as_str).collect();
+    let lexicon = ["--lexicon", "triples.en-fr-ru.tsv", "--latent", "4", "-o", space];
+    json(folder, &[&["align"], &named[..], &lexicon, more].concat());
+}
+
+/// The pairs of a number of the first words are what the data have as translations.
+fn is_pair(words: &Value, a: &str, b: &str) -> bool {
+    let place = |code: &str| words[code].as_str().unwrap().strip_prefix(code).unwrap().to_owned();
+    place(a) == place(b)
+}
+
+#[test]
+fn samples_are_ranked_new_and_of_every_view() {
+    let folder = tempfile::tempdir().unwrap();
+    write_data(folder.path());
+    align(folder.path(), &["en", "fr"], "two", &[]);
+    align(folder.path(), &["en", "fr", "ru"], "three", &["--iterations", "20"]);
+    for (space, others) in [("two", &["fr"][..]), ("three", &["fr", "ru"])] {
+        let result = json(folder.path(), &["sample", space, "-n", "400", "--top", "15"]);
+        let samples = result["samples"].as_array().unwrap();
+        assert_eq!((samples.len(), result["drawn"].as_u64()), (15, Some(400)), "{result}");
+        let densities: Vec<f64> = samples.iter().map(|sample| sample["log_density"].as_f64().unwrap()).collect();
+        assert!(densities.is_sorted_by(|a, b| a >= b), "{densities:?}");
+        // Every pair of the dictionary was trained on, and some were drawn.
+        assert!(result["in_lexicon"].as_u64().unwrap() > 0, "{result}");
+        assert!(samples.iter().all(|sample| !others.iter().any(|other| is_pair(&sample["words"], "en", other))));
+    }
+    let with = |seed: &str| json(folder.path(), &["sample", "two", "-n", "50", "--seed", seed]);
+    assert_eq!(with("3"), with("3"));
+    assert_ne!(with("3"), with("4"));
+    let vectors = ["sample", "two", "-n", "50", "--vectors", "en=en.vec", "--vectors", "fr=fr.vec"];
+    assert_eq!(json(folder.path(), &vectors)["compared_with"], "vectors");
+    let shown = text(&sememe(folder.path(), &["sample", "two", "-n", "50", "--top", "3"]).stdout);
+    assert!(shown.contains("log p") && shown.contains("left out"), "{shown}");
+
+    let one = refused(folder.path(), &["sample", "two", "--vectors", "en=en.vec"]);
+    assert!(one.contains("\"fr\"") && one.contains("every view"), "{one}");
+    assert!(refused(folder.path(), &["sample", "two", "--vectors", "xx=en.vec"]).contains("\"xx\""));
+    let named = ["align", "en=en.vec", "fr=fr.vec", "-l", "triples.en-fr-ru.tsv", "--method", "svd", "-o", "direct"];
+    json(folder.path(), &named);
+    assert!(refused(folder.path(), &["sample", "direct"]).contains("no density"));
+}
+
+#[test]
+fn precision_falls_as_the_input_gets_worse() {
+    let folder = tempfile::tempdir().unwrap();
+    write_data(folder.path());
+    let muse = |ending: &str| format!("dictionaries/muse/en-fr.{ending}");
+    let (train, gold) = (format!("en-fr={}", muse("0-5000.txt")), muse("5000-6500.txt"));
+    let evaluate = ["evaluate", "noise", "en=en.vec", "fr=fr.vec", "--lexicon", &train, "--gold", &gold];
+    let levels =
+        ["--levels", "0,4", "--wrong", "0,100", "--entries", "30,2", "--shrinkage", "0.05", "--plot", "noise.svg"];
+    let result = json(folder.path(), &[&evaluate[..], &levels].concat());
+    let panels = result["panels"].as_array().unwrap();
+    assert_eq!(
+        (panels.len(), result["queries"].as_u64(), result["overlap"]["trained_pairs"].as_u64()),
+        (3, Some(30), Some(0))
+    );
+    for panel in panels {
+        for method in panel["methods"].as_array().unwrap() {
+            let results = method["results"].as_array().unwrap();
+            let (first, last) = (&results[0], &results[results.len() - 1]);
+            assert!(first["p1"].as_f64().unwrap() > 80.0, "{method}");
+            // Two entries may be too few to fit anything to, which is said.
+            let is_worse = last["p1"].as_f64().is_some_and(|p1| p1 < 60.0) || last["missing"].is_string();
+            assert!(is_worse, "{}: {method}", panel["degradation"]);
+        }
+    }
+    assert_eq!(panels[2]["methods"][0]["results"][0]["level"], 60.0);
+    let svg = fs::read_to_string(folder.path().join("noise.svg")).unwrap();
+    assert!(svg.starts_with("<svg") && svg.contains("ibfa") && svg.contains("Wrong entries") && !svg.contains("NaN"));
+    assert_eq!(result, json(folder.path(), &[&evaluate[..], &levels, &["--threads", "1"]].concat()));
+    let bad = [&evaluate[..], &["--levels", "0,x"]].concat();
+    assert!(refused(folder.path(), &bad).contains("\"x\" is no number"));
+}
+
+#[test]
+fn reproduce_reports_what_it_can_and_names_what_it_cannot() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    fs::create_dir(&data).unwrap();
+    write_data(&data);
+    let result = json(folder.path(), &["reproduce", "-o", "report", "--em-steps", "5", "--sentences", "30"]);
+    let missing: Vec<&str> =
+        result["missing"].as_array().unwrap().iter().map(|reason| reason.as_str().unwrap()).collect();
+    for reason in [
+        "no vectors of Spanish (es)",
+        "no vectors of Italian (it)",
+        "no EN_MC-30.txt in similarity/",
+        "no set of STS13 in sts/",
+    ] {
+        assert!(missing.contains(&reason), "{reason}: {missing:?}");
+    }
+    assert!(missing.iter().any(|reason| reason.starts_with("not built")), "{missing:?}");
+
+    let file = |name: &str| fs::read_to_string(folder.path().join("report").join(name)).unwrap();
+    let report: Value = serde_json::from_str(&file("report.json")).unwrap();
+    let ids: Vec<&str> =
+        report["sections"].as_array().unwrap().iter().map(|section| section["id"].as_str().unwrap()).collect();
+    let expected = [
+        "summary", "table-1", "table-2", "table-3", "table-4", "table-5", "table-6", "table-7", "table-8", "noise",
+        "map",
+    ];
+    assert_eq!(ids, expected);
+    let table = |section: usize| {
+        let blocks = report["sections"][section]["blocks"].as_array().unwrap();
+        blocks.iter().find(|block| block["kind"] == "table").unwrap().clone()
+    };
+    let cell = |table: &Value, row: &str, column: &str| {
+        let column = table["columns"].as_array().unwrap().iter().position(|known| known["name"] == column).unwrap();
+        let rows = table["rows"].as_array().unwrap();
+        rows.iter().find(|known| known["name"] == row).unwrap()["cells"][column].clone()
+    };
+    let words = table(1);
+    // The paper's figure is beside ours; where the languages are not there it stands alone with the reason.
+    let ibfa = cell(&words, "IBFA", "en-fr");
+    assert!(ibfa["ours"].as_f64().unwrap() > 60.0 && ibfa["paper"] == 77.3 && ibfa["interval"].is_array(), "{ibfa}");
+    let spanish = cell(&words, "IBFA", "en-es");
+    assert_eq!((&spanish["ours"], &spanish["paper"]), (&Value::Null, &79.5.into()));
+    assert_eq!(spanish["missing"], "no vectors of Spanish (es)");
+    assert_eq!(cell(&table(3), "English", "RG-65")["paper"], 79.7);
+    assert!(cell(&table(4), "IBFA en-fr", "STS12")["ours"].is_number());
+    assert!(cell(&table(6), "MBFA", "fr-en")["ours"].as_f64().unwrap() > 60.0);
+    // The triples hold the test pairs, which must not be learned from.
+    let about = report["sections"][6]["blocks"][0]["text"].as_str().unwrap();
+    assert!(about.contains("60 triples; 30 more"), "{about}");
+    let html = file("index.html");
+    assert!(html.contains("no vectors of Spanish (es)") && html.matches("<svg").count() >= 6 && !html.contains("NaN"));
+    assert!(file("report.md").contains("| IBFA |") && file("figures/map.svg").starts_with("<svg"));
+
+    let some = json(folder.path(), &["reproduce", "-o", "report", "--tables", "3"]);
+    assert_eq!(some["claims"].as_array().unwrap().len(), 2);
+    assert!(!folder.path().join("report/figures").exists());
+}
+
+#[test]
+fn reproduce_refuses_what_it_cannot_begin_with() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir(folder.path().join("empty")).unwrap();
+    let message = refused(folder.path(), &["reproduce", "--data", "empty"]);
+    assert!(message.contains("has no vectors") && message.contains("XX/vectors.npy"), "{message}");
+    assert!(refused(folder.path(), &["reproduce", "--data", "nowhere"]).contains("nowhere"));
+    assert!(refused(folder.path(), &["reproduce", "--tables", "9"]).contains("1 to 8, noise and map"));
+    fs::create_dir(folder.path().join("report")).unwrap();
+    fs::write(folder.path().join("report/mine.txt"), "mine").unwrap();
+    assert!(refused(folder.path(), &["reproduce", "--data", "empty", "-o", "report"]).contains("mine.txt"));
+}
