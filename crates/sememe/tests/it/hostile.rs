@@ -204,7 +204,7 @@ const MESSAGES: [(&str, &[(&str, &str)]); 11] = [
     ("lexicon_pairs", &[
         ("comments-only", ": has no entries"),
         ("missing-translation", "1 with too few or wrong fields (first: line 2)"),
-        ("utf16", ": is UTF-16 text; dictionaries must be UTF-8 text"),
+        ("utf16", ": is UTF-16 text; it must be UTF-8 text"),
     ]),
     ("lexicon_tuples", &[
         ("header-invalid-utf8", ", line 1: is not valid UTF-8"),

@@ -109,21 +109,21 @@ impl Asked<'_> {
 
 /// A space, or the vectors of two languages that lie in one.
 enum Subject {
-    Space(Space),
-    Vectors([Embeddings; 2], Casing),
+    Space(Box<Space>),
+    Vectors(Box<[Embeddings; 2]>, Casing),
 }
 
 impl Subject {
     fn open(arguments: &EvaluateTranslation, global: &Global) -> anyhow::Result<Self> {
         let with = arguments.direction.with.as_deref();
         if let Some(space) = open_space(&arguments.what, &arguments.vectors, with)? {
-            return Ok(Subject::Space(space));
+            return Ok(Subject::Space(Box::new(space)));
         }
         let with =
             with.ok_or_else(|| BadUsage("two files of vectors are needed; give the other by --with".to_owned()))?;
         let source = open_vectors(&arguments.what, true, &arguments.vectors, global)?;
         let target = open_vectors(with, false, &arguments.vectors, global)?;
-        Ok(Subject::Vectors([source, target], casing(&arguments.vectors)))
+        Ok(Subject::Vectors(Box::new([source, target]), casing(&arguments.vectors)))
     }
 
     fn casing(&self) -> Casing {
@@ -136,7 +136,7 @@ impl Subject {
     fn translate(&self, asked: &Asked, is_back: bool) -> anyhow::Result<(Translation, Option<Overlap>)> {
         let ([first, second], casing) = match self {
             Subject::Space(space) => return translate_in_space(space, asked),
-            Subject::Vectors(vectors, casing) => (vectors, *casing),
+            Subject::Vectors(vectors, casing) => (&**vectors, *casing),
         };
         let (source, target) = if is_back { (second, first) } else { (first, second) };
         let gold = casing.of_lexicon(asked.gold.clone());
