@@ -244,7 +244,7 @@ mod tests {
     fn a_vector_without_direction_knows_nothing() {
         let targets = Matrix::new(vec![1.0, 0.0, 0.0, 1.0, 0.0, 0.0, 1.0, 1.0], 2);
         let query = Matrix::new(vec![0.0, 0.0], 2);
-        let hits = nearest(&query, &targets, 4, Criterion::Nn).unwrap();
+        let hits = nearest(&query, &targets, 4, Criterion::Dot).unwrap();
         assert_eq!(Confidence::new(&targets, 0.01).of_hits(&query, &hits)[0], [0.25; 4]);
     }
 }
