@@ -143,6 +143,9 @@ fn precision_falls_as_the_input_gets_worse() {
     assert_eq!(result, json(folder.path(), &[&evaluate[..], &levels, &["--threads", "1"]].concat()));
     let bad = [&evaluate[..], &["--levels", "0,x"]].concat();
     assert!(refused(folder.path(), &bad).contains("\"x\" is no number"));
+    fs::write(folder.path().join("unknown.txt"), "house maison\n").unwrap();
+    let unknown = ["evaluate", "noise", "en=en.vec", "fr=fr.vec", "--lexicon", &train, "--gold", "unknown.txt"];
+    assert!(refused(folder.path(), &unknown).contains("none of the 1 gold words"));
 }
 
 #[test]
