@@ -176,11 +176,27 @@ class Space:
         output: Path | None,
         progress: Report,
     ) -> list[str]: ...
-    def evaluate_translation(
-        self, from_: str, to: str, gold: Lexicon, criterion: str, progress: Report
-    ) -> str: ...
     def index(self, from_: str, to: str, criterion: str, metric: str, progress: Report) -> Index: ...
 
+def evaluate_translation(
+    space: Space, from_: str, to: str, gold: Lexicon, criterion: str, oov: str, seed: int, progress: Report
+) -> str: ...
+def evaluate_similarity(space: Space, first: str, second: str, set: Path) -> str: ...
+def evaluate_analogy(space: Space, view: str, questions: Path, progress: Report) -> str: ...
+def evaluate_sts(
+    space: Space, view: str, sets: Sequence[Path], weighting: str, a: float, frequencies: Path | None
+) -> str: ...
+def evaluate_sentences(
+    space: Space,
+    views: tuple[str, str],
+    files: tuple[Path, Path],
+    criterion: str,
+    queries: int,
+    max_sentences: int,
+    among_all: bool,
+    seed: int,
+    progress: Report,
+) -> str: ...
 def neighbors(
     queries: Rows, targets: Rows, k: int, criterion: str, progress: Report
 ) -> tuple[NDArray[np.int64], Rows]: ...

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 from os import PathLike
 from typing import Any, NamedTuple, Union
@@ -13,10 +12,11 @@ from numpy.typing import ArrayLike
 from . import _sememe
 from ._arrays import Rows, as_rows
 from ._base import FITTING, NO_LEXICON, Aligner
+from ._evaluations import Evaluations
 from ._progress import Progress, reporting
 from ._warnings import FitWarning, warn
 from .embeddings import Embeddings
-from .lexicon import LexiconLike, as_lexicons, read_lexicon
+from .lexicon import LexiconLike, as_lexicons
 from .retrieval import _count
 
 Path = Union[str, "PathLike[str]"]
@@ -64,7 +64,7 @@ class Index:
         return self._native.queries(self._space._latent(queries, self._view))
 
 
-class Space:
+class Space(Evaluations):
     """A folder with a model, and the words of its views with their latent vectors, as ``sememe align`` and ``save`` write it.
 
     Examples
@@ -192,26 +192,6 @@ class Space:
         confidences = [None] * len(rows) if sure is None else sure.tolist()
         pairs = zip(rows, found, scores.tolist(), confidences)
         return [Induced(words[row], translations[to], score, confidence) for row, to, score, confidence in pairs]
-
-    def evaluate_translation(
-        self, source: str, target: str, gold: LexiconLike, criterion: str = "nn", *, progress: Progress = None
-    ) -> dict[str, Any]:
-        """Precision of word translation against right answers: ``precision[1]`` is the per cent of words of which the first
-        candidate is right; also 5 and 10.
-
-        ``gold`` is a file of pairs, source words first, or any dictionary that :meth:`Aligner.fit` takes, such as what
-        :func:`read_lexicon` returns.
-        """
-        if isinstance(gold, (str, PathLike)):
-            gold = read_lexicon(gold, (source, target))
-        lexicons = as_lexicons(gold, [source, target])
-        if len(lexicons) != 1:
-            raise ValueError(f"{len(lexicons)} dictionaries of right answers were given; one is needed")
-        right = lexicons[0].restricted([source, target])
-        with reporting(progress, "comparing words") as report:
-            result = json.loads(self._native.evaluate_translation(source, target, right, criterion, report))
-        result["precision"] = {int(rank): precision for rank, precision in result["precision"].items()}
-        return result
 
     def to_index(
         self,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import sememe
-from conftest import DEMO, TEST, TRAIN
+from conftest import DEMO, TRAIN
 
 WORDS = 2000
 
@@ -97,20 +97,6 @@ def test_neighbors_of_words_and_of_vectors(space):
         [c.word for c in row] for row in space.translate(["dog", "king"], "en", "fr", 3)
     ]
     assert space.neighbors(space["en"]["dog"][None, :], "en", 1)[0][0].word == "dog"
-
-
-def test_evaluated_as_by_the_command(command, space, tmp_path):
-    gold = sememe.read_lexicon(TEST)
-    pairs = [(en, fr) for en, fr, *_ in gold.entries() if en and fr]
-    (tmp_path / "gold.txt").write_text("\n".join(f"{en}\t{fr}" for en, fr in pairs), encoding="utf-8")
-    for criterion in ("nn", "csls"):
-        arguments = ["--from", "en", "--to", "fr", "--gold", tmp_path / "gold.txt", "--criterion", criterion]
-        theirs = command("evaluate", "translation", space.path, *arguments)
-        for given in (tmp_path / "gold.txt", gold, pairs, {("en", "fr"): pairs}):
-            ours = space.evaluate_translation("en", "fr", given, criterion)
-            assert ours["precision"] == {int(k): v for k, v in theirs["precision"].items()}
-            assert ours["queries"] == theirs["queries"] and ours["criterion"] == criterion
-    assert ours["precision"][1] > 60 and ours["queries"] > 50
 
 
 def test_dictionaries_are_those_of_the_command(command, space, tmp_path):

@@ -6,6 +6,7 @@ mod alignment;
 mod arrays;
 mod embeddings;
 mod errors;
+mod evaluate;
 mod lexicon;
 mod moments;
 mod options;
@@ -22,6 +23,10 @@ mod _sememe {
     use crate::alignment::Alignment;
     #[pymodule_export]
     use crate::embeddings::Embeddings;
+    #[pymodule_export]
+    use crate::evaluate::{
+        evaluate_analogy, evaluate_sentences, evaluate_similarity, evaluate_sts, evaluate_translation,
+    };
     #[pymodule_export]
     use crate::lexicon::{Lexicon, Tuples, paired_rows};
     #[pymodule_export]

@@ -8,7 +8,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use numpy::{PyArray1, PyArray2};
 use pyo3::prelude::*;
 use sememe::align;
-use sememe::evaluate;
 use sememe::lexicon::find_word;
 use sememe::retrieve::{Criterion, Export, Metric, Views};
 use sememe::space;
@@ -184,27 +183,6 @@ impl Space {
         })
     }
 
-    /// Precision of translation, as JSON.
-    fn evaluate_translation(
-        &self,
-        py: Python<'_>,
-        from: String,
-        to: String,
-        gold: &Bound<'_, Lexicon>,
-        criterion: &str,
-        progress: Option<Py<PyAny>>,
-    ) -> PyResult<String> {
-        let criterion = Criterion::from_str(criterion).map_err(exception)?;
-        let (source, target) = self.open_views(py, &from, &to)?;
-        let (space, gold) = (self.space.clone(), gold.get().0.clone());
-        let result = run(py, progress, move |monitor| {
-            let gold = space.alignment().preparation.casing.of_lexicon(gold);
-            let views = Views::of(&space, (&from, source), (&to, target))?;
-            evaluate::translation(&views.source, &views.target, &gold, &views.retriever(criterion, &**monitor)?)
-        })?;
-        Ok(serde_json::to_string(&result).expect("a result is plain data"))
-    }
-
     /// Vectors with which any index of a metric ranks words of `to` for those of `from` as a criterion does.
     fn index(
         &self,
@@ -228,6 +206,10 @@ impl Space {
 }
 
 impl Space {
+    pub fn shared(&self) -> Arc<space::Space> {
+        self.space.clone()
+    }
+
     fn open_view(&self, name: &str) -> sememe::Result<vectors::Embeddings> {
         let mut views = self.views.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = views.get(name) {
@@ -238,7 +220,13 @@ impl Space {
         Ok(opened)
     }
 
-    fn open_views(&self, py: Python<'_>, from: &str, to: &str) -> PyResult<(vectors::Embeddings, vectors::Embeddings)> {
+    /// Two views, which may be the same.
+    pub fn open_views(
+        &self,
+        py: Python<'_>,
+        from: &str,
+        to: &str,
+    ) -> PyResult<(vectors::Embeddings, vectors::Embeddings)> {
         briefly(py, || Ok((self.open_view(from)?, self.open_view(to)?)))?.map_err(exception)
     }
 
