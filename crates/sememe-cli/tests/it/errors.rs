@@ -121,7 +121,7 @@ fn outputs_are_tried_before_inputs_are_read() {
     there_is_no_folder(&["convert", "missing.vec", "no/b.vec"]);
     there_is_no_folder(&["align", "a=missing.vec", "b=b.vec", "--identical", "-o", "no/space"]);
     there_is_no_folder(&["project", "nowhere", "a=a.vec", "-o", "no/b", "--to", "npy"]);
-    assert!(refused(folder.path(), &["align", "a=a.vec", "b=b.vec", "--identical", "-o", "."]).contains("./space"));
+    assert!(refused(folder.path(), &["align", "a=a.vec", "b=b.vec", "--identical", "-o", "."]).contains("./new"));
 }
 
 #[test]

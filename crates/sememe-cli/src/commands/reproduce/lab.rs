@@ -1,6 +1,6 @@
 //! Languages, read and prepared once; models and results, computed when they are first asked for.
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
@@ -12,6 +12,7 @@ use sememe::retrieve::Criterion;
 use sememe::vectors::{Embeddings, Vocabulary};
 
 use super::data::{Data, DictionaryFile, language};
+use super::three::Trilingual;
 use crate::arguments::{Global, Reproduce};
 use crate::commands::experiment::{self, Experiment, Scores};
 use crate::commands::read_vectors;
@@ -72,6 +73,7 @@ pub struct Lab<'a> {
     /// Of the space that was used last: several criteria are asked for in a row.
     latent: RefCell<Option<(Bilingual, Latent)>>,
     scores: RefCell<HashMap<(Bilingual, String), Outcome<Scores>>>,
+    trilingual: OnceCell<Outcome<Trilingual<'a>>>,
 }
 
 /// Reads and prepares the vectors of every language that is there.
@@ -107,6 +109,7 @@ impl<'a> Lab<'a> {
             models: RefCell::default(),
             latent: RefCell::default(),
             scores: RefCell::default(),
+            trilingual: OnceCell::new(),
         }
     }
 
@@ -151,6 +154,12 @@ impl<'a> Lab<'a> {
         Ok(tuples)
     }
 
+    /// The three languages that are aligned together.
+    pub fn trilingual(&self) -> &Outcome<Trilingual<'a>> {
+        self.trilingual.get_or_init(|| Trilingual::gather(self))
+    }
+
+    /// A model of two languages.
     pub fn model(&self, key: &Bilingual) -> Outcome<Rc<Model>> {
         if let Some(known) = self.models.borrow().get(key) {
             return known.clone();

@@ -57,8 +57,7 @@ fn study(lab: &Lab, bar: &progress::Bar) -> Outcome<(String, Vec<Panel>)> {
         (Degradation::Wrong, &vec![0.0, 10.0, 25.0, 50.0, 75.0]),
         (Degradation::Fewer, &vec![5000.0, 2000.0, 1000.0, 500.0, 200.0]),
     ];
-    let panels = study.run(&degradations, bar).map_err(|error| error.to_string())?;
-    Ok((format!("English to {}", language(&other)), panels))
+    Ok((format!("English to {}", language(&other)), study.run(&degradations, bar)))
 }
 
 fn show(pair: &str, panels: &[Panel], section: &mut Section) {

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use sememe::lexicon::TrainedPairs;
-use sememe::model::{Method, Options, Shrinkage};
+use sememe::model::Method;
 use sememe::sample::{Drawn, Vocabularies, draw};
 use sememe::vectors::Vocabulary;
 
@@ -11,9 +11,7 @@ use super::Findings;
 use super::data::language;
 use super::lab::{Dictionary, Lab, Outcome, Recipe};
 use super::paper;
-use super::three::Trilingual;
 use crate::arguments::Reproduce;
-use crate::commands::experiment::latent;
 use crate::commands::map;
 use crate::commands::sample::{without_trained, words_of};
 use crate::output::count;
@@ -125,11 +123,8 @@ pub fn compute_map(lab: &Lab, _: &Reproduce, _: &progress::Bar) -> Findings {
 }
 
 fn drawn_map(lab: &Lab) -> Outcome<crate::report::Figure> {
-    let languages = Trilingual::gather(lab)?;
-    let options = Options { method: Some(Method::Mbfa), shrinkage: Shrinkage::None, ..Options::default() };
-    let model = languages.fit(&options)?;
-    let project = |(view, words)| latent(&model, view, words).map_err(|error| error.to_string());
-    let spaces = languages.words.iter().copied().enumerate().map(project).collect::<Outcome<Vec<_>>>()?;
+    let languages = lab.trilingual().as_ref().map_err(Clone::clone)?;
+    let spaces = languages.latent(&*languages.converged()?)?;
     let views: Vec<(&str, &_)> = languages.codes.iter().map(|code| language(code)).zip(&spaces).collect();
     map::figure(&views, &languages.tuples).map_err(|error| error.to_string())
 }

@@ -1,5 +1,6 @@
 //! Tables 6 and 8 and figure 4: three languages in one space, and how EM gets there.
 
+use std::cell::OnceCell;
 use std::rc::Rc;
 
 use sememe::lexicon::{self, Lexicon, TrainedPairs, Tuples};
@@ -16,7 +17,7 @@ use super::data::language;
 use super::lab::{Dictionary, Lab, Outcome};
 use super::paper::{self, find};
 use crate::arguments::{Part, Reproduce};
-use crate::commands::experiment::{Experiment, Precision, translate};
+use crate::commands::experiment::{Experiment, Precision, latent, translate};
 use crate::output::count;
 use crate::plots;
 use crate::progress;
@@ -29,6 +30,7 @@ pub struct Trilingual<'a> {
     pub tuples: Tuples,
     /// Tuples that were left out, as they have a pair of a test.
     left_out: usize,
+    converged: OnceCell<Outcome<Rc<Model>>>,
 }
 
 impl<'a> Trilingual<'a> {
@@ -62,18 +64,30 @@ impl<'a> Trilingual<'a> {
             }
         }
         let left_out = tuples.len() - kept.len();
-        Ok(Trilingual { codes, words, tuples: kept, left_out })
+        Ok(Trilingual { codes, words, tuples: kept, left_out, converged: OnceCell::new() })
     }
 
-    pub fn experiment(&self) -> Experiment<'_> {
+    /// MBFA as the paper has it, at its maximum.
+    pub fn converged(&self) -> Outcome<Rc<Model>> {
+        self.converged.get_or_init(|| self.fit(&plain(Method::Mbfa))).clone()
+    }
+
+    /// The words of every language where a model puts them.
+    pub fn latent(&self, model: &Model) -> Outcome<Vec<Embeddings>> {
+        let project =
+            |(view, words): (usize, &&Embeddings)| latent(model, view, words).map_err(|error| error.to_string());
+        self.words.iter().enumerate().map(project).collect()
+    }
+
+    fn fit(&self, options: &Options) -> Outcome<Rc<Model>> {
         let views: Vec<(&str, &Embeddings)> =
             self.codes.iter().map(String::as_str).zip(self.words.iter().copied()).collect();
-        Experiment::new(&views, self.tuples.clone())
+        Experiment::new(&views, self.tuples.clone()).fit(options).map(Rc::new).map_err(|error| error.to_string())
     }
+}
 
-    pub fn fit(&self, options: &Options) -> Outcome<Rc<Model>> {
-        self.experiment().fit(options).map(Rc::new).map_err(|error| error.to_string())
-    }
+fn plain(method: Method) -> Options {
+    Options { method: Some(method), shrinkage: Shrinkage::None, ..Options::default() }
 }
 
 fn add(tuples: &mut Tuples, lexicon: &Lexicon, codes: &[String], words: &[&Embeddings]) -> Outcome<()> {
@@ -119,14 +133,13 @@ fn ordered_pairs(codes: &[String]) -> impl Iterator<Item = (&str, &str)> {
 }
 
 pub fn compute(lab: &Lab, arguments: &Reproduce, bar: &progress::Bar) -> Findings {
-    let languages = Trilingual::gather(lab);
+    let languages = lab.trilingual();
     let mut findings = Findings::default();
-    let plain = |method| Options { method: Some(method), shrinkage: Shrinkage::None, ..Options::default() };
     let fit = |options: Options| languages.as_ref().map_err(Clone::clone).and_then(|languages| languages.fit(&options));
     let (six, eight) = (arguments.wants(Part::Table(6)), arguments.wants(Part::Table(8)));
     let steps = 3 * u64::from(six) + u64::from(eight);
-    let converged = fit(plain(Method::Mbfa));
-    let space = Space { lab, languages: &languages };
+    let converged = languages.as_ref().map_err(Clone::clone).and_then(Trilingual::converged);
+    let space = Space { lab, languages };
     if six {
         let mut section = Section::new("table-6", "Table 6 · Three languages in one space");
         section.say(space.about());
@@ -214,12 +227,12 @@ fn learning(space: &Space, arguments: &Reproduce, em: &Outcome<Rc<Model>>, conve
 }
 
 /// What the cells of both tables have in common.
-struct Space<'a> {
-    lab: &'a Lab<'a>,
-    languages: &'a Outcome<Trilingual<'a>>,
+struct Space<'a, 'b> {
+    lab: &'a Lab<'b>,
+    languages: &'a Outcome<Trilingual<'b>>,
 }
 
-impl Space<'_> {
+impl Space<'_, '_> {
     /// English, where it is one of the languages; else the first.
     fn pivot(&self) -> Option<String> {
         let codes = &self.languages.as_ref().ok()?.codes;
@@ -262,8 +275,10 @@ impl Space<'_> {
     }
 
     fn row(&self, name: &str, model: &Outcome<Rc<Model>>, criterion: Criterion, paper: Option<[f64; 6]>) -> Row {
+        let languages = self.languages.as_ref().map_err(Clone::clone);
+        let latent = languages.and_then(|languages| languages.latent(&*model.clone()?));
         let cell = |(at, (from, to)): (usize, &(String, String))| {
-            let found = self.precision(model, from, to, criterion);
+            let found = self.precision(&latent, from, to, criterion);
             let interval = found.as_ref().ok().map(|precision| precision.interval);
             let paper = paper.and_then(|figures| figures.get(at).copied());
             Cell::measured(found.map(|precision| precision.value), interval, paper)
@@ -271,21 +286,23 @@ impl Space<'_> {
         Row::new(name, self.directions().iter().enumerate().map(cell).collect())
     }
 
-    fn precision(&self, model: &Outcome<Rc<Model>>, from: &str, to: &str, criterion: Criterion) -> Outcome<Precision> {
-        let languages = self.languages.as_ref().map_err(Clone::clone)?;
+    fn precision(
+        &self,
+        latent: &Outcome<Vec<Embeddings>>,
+        from: &str,
+        to: &str,
+        criterion: Criterion,
+    ) -> Outcome<Precision> {
         self.lab.words(from).and(self.lab.words(to))?;
+        let (languages, latent) =
+            (self.languages.as_ref().map_err(Clone::clone)?, latent.as_ref().map_err(Clone::clone)?);
         let place = |code: &str| {
-            languages
-                .codes
-                .iter()
-                .position(|known| known == code)
-                .ok_or_else(|| format!("{} is not one of the three", language(code)))
+            let found = languages.codes.iter().position(|known| known == code);
+            found.ok_or_else(|| format!("{} is not one of the three", language(code)))
         };
-        let (model, gold) = (model.clone()?, self.lab.gold(from, to, Dictionary::Expert)?);
-        let project = |view: usize| crate::commands::experiment::latent(&model, view, languages.words[view]);
-        let (source, target) = (place(from)?, place(to)?);
-        let measured =
-            project(source).and_then(|source| translate(&source, &project(target)?, &gold, criterion, self.lab.seed));
+        let (source, target) = (&latent[place(from)?], &latent[place(to)?]);
+        let gold = self.lab.gold(from, to, Dictionary::Expert)?;
+        let measured = translate(source, target, &gold, criterion, self.lab.seed);
         measured.map(|scores| scores.at[0]).map_err(|error| error.to_string())
     }
 }

@@ -8,7 +8,7 @@ use sememe::lexicon::{self, TrainedPairs};
 use serde_json::{Value, json};
 
 pub use self::study::{Degradation, Panel, Study};
-use crate::arguments::{EvaluateNoise, Global};
+use crate::arguments::{BadUsage, EvaluateNoise, Global};
 use crate::commands::gather::{gather, report_read};
 use crate::output::{self, count};
 use crate::plots::{NARROW, Svg};
@@ -49,7 +49,11 @@ pub fn run(arguments: &EvaluateNoise, global: &Global) -> anyhow::Result<()> {
     let bar = Bar::new(global, "fitting worse and worse");
     let panels = study.run(&degradations, &*bar);
     bar.finish();
-    let panels = panels?;
+    if panels.iter().find_map(Panel::queries).is_none() {
+        let nothing = "there is nothing to measure: give --levels, --wrong or --entries";
+        let reason = panels.iter().flat_map(Panel::failures).next().unwrap_or(nothing);
+        return Err(BadUsage(reason.to_owned()).into());
+    }
     if let Some(file) = &arguments.plot {
         let drawn: Vec<Svg> = panels.iter().filter_map(|panel| panel.lines().draw(NARROW)).collect();
         files::write(file, Svg::beside("Precision as the input gets worse", &drawn).document().as_bytes())?;

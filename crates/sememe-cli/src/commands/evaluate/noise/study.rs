@@ -1,5 +1,8 @@
 //! The same methods on worse and worse input.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use rayon::prelude::*;
 use sememe::evaluate::noise;
 use sememe::lexicon::{Lexicon, Tuples};
 use sememe::model::{Method, Options, Shrinkage};
@@ -75,11 +78,7 @@ pub struct Panel {
 }
 
 impl Study<'_> {
-    pub fn run(
-        &self,
-        degradations: &[(Degradation, &Vec<f64>)],
-        progress: &dyn Progress,
-    ) -> sememe::Result<Vec<Panel>> {
+    pub fn run(&self, degradations: &[(Degradation, &Vec<f64>)], progress: &dyn Progress) -> Vec<Panel> {
         let levels = |degradation: Degradation, levels: &[f64]| match degradation {
             // All of them are the place to begin.
             Degradation::Fewer if !levels.is_empty() => {
@@ -98,7 +97,7 @@ impl Study<'_> {
             })
             .collect();
         let total = panels.iter().map(|panel| panel.levels.len()).sum::<usize>() * self.methods.len();
-        let mut done = 0;
+        let done = AtomicUsize::new(0);
         let clean = self.prepared(self.views.map(|(_, embeddings)| embeddings.clone()));
         for panel in &mut panels {
             for &level in &panel.levels {
@@ -106,14 +105,14 @@ impl Study<'_> {
                 let [source, target] = noisy.as_ref().unwrap_or(&clean);
                 let views = [(self.views[0].0, source), (self.views[1].0, target)];
                 let experiment = Experiment::new(&views, tuples);
-                for (method, results) in &mut panel.results {
+                // At the same time, as some methods have little to do for a second thread.
+                panel.results.par_iter_mut().for_each(|(method, results)| {
                     results.push(self.measure(&experiment, *method).map_err(|error| error.to_string()));
-                    done += 1;
-                    progress.advance(done as u64, total as u64);
-                }
+                    progress.advance(done.fetch_add(1, Ordering::Relaxed) as u64 + 1, total as u64);
+                });
             }
         }
-        Ok(panels)
+        panels
     }
 
     /// The input at a level: other vectors, where these are what gets worse, and tuples.
@@ -121,7 +120,8 @@ impl Study<'_> {
         match degradation {
             Degradation::Noise => {
                 // The views have noise of their own each.
-                let noisy = [0, 1].map(|view| noise::with_noise(self.views[view].1, level, self.seed + view as u64));
+                let noisy = [0, 1]
+                    .map(|view| noise::with_noise(self.views[view].1, level, self.seed.wrapping_add(view as u64)));
                 (Some(self.prepared(noisy)), self.tuples.clone())
             }
             Degradation::Wrong => (None, noise::shuffled(self.tuples, level / 100.0, self.seed)),
