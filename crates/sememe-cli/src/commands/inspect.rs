@@ -96,7 +96,7 @@ fn space(arguments: &Inspect, global: &Global) -> anyhow::Result<()> {
         let Some(trace) = &model.trace else {
             return Err(BadUsage(format!("{} is no iteration and has no learning curve", model.method)).into());
         };
-        let curve = plots::learning_curve(&[(model.method.name(), &trace.negative_log_likelihoods)])?;
+        let curve = plots::learning_curve(&[(model.method.name(), &trace.negative_log_likelihoods)], 0)?;
         files::write(file, curve.document().as_bytes())?;
     }
     let steps: Vec<String> = alignment.preparation.steps.iter().map(ToString::to_string).collect();

@@ -4,7 +4,7 @@ use super::axis::Axis;
 use super::svg::{Anchor, Point, Svg, width_of};
 
 /// Room around the data.
-const LEFT: f64 = 62.0;
+const LEFT: f64 = 72.0;
 const RIGHT: f64 = 18.0;
 const BELOW: f64 = 50.0;
 /// Below categories, which speak for themselves.

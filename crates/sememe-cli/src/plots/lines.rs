@@ -71,12 +71,13 @@ fn nice_end(largest: f64) -> f64 {
     (largest / step).ceil().max(1.0) * step
 }
 
-/// The negative log-likelihood of every accepted point of fits, over the number of the point on a logarithmic scale.
-pub fn learning_curve(fits: &[(&str, &[f64])]) -> anyhow::Result<Svg> {
+/// The negative log-likelihood of every accepted point of fits, over the number of the point on a logarithmic scale, without
+/// so many points at the beginning.
+pub fn learning_curve(fits: &[(&str, &[f64])], skipped: usize) -> anyhow::Result<Svg> {
     let curve = |(colour, (name, values)): (usize, &(&str, &[f64]))| Curve {
         name: (*name).to_owned(),
         colour,
-        points: values.iter().enumerate().map(|(step, &value)| (step as f64 + 1.0, value)).collect(),
+        points: values.iter().enumerate().skip(skipped).map(|(step, &value)| (step as f64 + 1.0, value)).collect(),
     };
     let lines = Lines {
         title: "Learning curve".to_owned(),
@@ -95,13 +96,13 @@ mod tests {
 
     #[test]
     fn what_is_no_curve_is_refused() {
-        assert!(learning_curve(&[("EM", &[])]).is_err() && learning_curve(&[("EM", &[1e308, -1e308])]).is_err());
+        assert!(learning_curve(&[("EM", &[])], 0).is_err() && learning_curve(&[("EM", &[1e308, -1e308])], 0).is_err());
     }
 
     #[test]
     fn a_curve_is_drawn_also_of_one_point_or_a_flat_line() {
         for values in [&[3.0][..], &[3.0, 3.0, 3.0], &[5.0, 2.0, 1.5, 1.4]] {
-            let svg = learning_curve(&[("EM", values)]).unwrap().document();
+            let svg = learning_curve(&[("EM", values)], 0).unwrap().document();
             assert!(svg.starts_with("<svg") && svg.contains("accepted steps") && !svg.contains("NaN"), "{svg}");
         }
     }

@@ -21,7 +21,7 @@ pub const COLOURS: usize = 8;
 /// A plot as wide as a page.
 pub const WIDE: (f64, f64) = (940.0, 400.0);
 /// One of two or three beside each other.
-pub const NARROW: (f64, f64) = (430.0, 320.0);
+pub const NARROW: (f64, f64) = (330.0, 310.0);
 
 /// Views have colours that are easy to tell apart, also as letters.
 pub fn colour_of_view(view: usize) -> usize {

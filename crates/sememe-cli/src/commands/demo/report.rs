@@ -206,7 +206,7 @@ impl Done<'_> {
                  would rise for long still, but translations are no better then.",
                 trace.evaluations
             ));
-            let svg = plots::learning_curve(&[("MBFA", values)])?;
+            let svg = plots::learning_curve(&[("MBFA", values)], 0)?;
             let caption = "The negative log-likelihood after every accepted step, on covariances as they were shrunk.";
             section.add(Figure {
                 name: "learning-curve".to_owned(),

@@ -5,6 +5,7 @@ use sememe::retrieve::Criterion;
 use serde_json::Value;
 
 use super::Findings;
+use super::claims::Claim;
 use super::data::language;
 use super::lab::{Dictionary, Lab, Outcome};
 use crate::arguments::Reproduce;
@@ -23,11 +24,12 @@ pub fn compute(lab: &Lab, _: &Reproduce, bar: &progress::Bar) -> Findings {
          entries in the training dictionary, and fewer entries. Covariances are shrunk automatically, for every method that \
          has them, as few entries leave no other choice.",
     );
+    let mut claims = Vec::new();
     match study(lab, bar) {
-        Ok((pair, panels)) => show(&pair, &panels, &mut section),
+        Ok((pair, panels)) => claims.push(show(&pair, &panels, &mut section)),
         Err(reason) => section.lack(vec![reason]),
     }
-    Findings { sections: vec![section], claims: Vec::new() }
+    Findings { sections: vec![section], claims }
 }
 
 fn study(lab: &Lab, bar: &progress::Bar) -> Outcome<(String, Vec<Panel>)> {
@@ -60,12 +62,13 @@ fn study(lab: &Lab, bar: &progress::Bar) -> Outcome<(String, Vec<Panel>)> {
     Ok((format!("English to {}", language(&other)), study.run(&degradations, bar)))
 }
 
-fn show(pair: &str, panels: &[Panel], section: &mut Section) {
+fn show(pair: &str, panels: &[Panel], section: &mut Section) -> Claim {
     let drawn: Vec<Svg> = panels.iter().filter_map(|panel| panel.lines().draw(NARROW)).collect();
     let data: Vec<Value> = panels.iter().map(Panel::json).collect();
     let svg = Svg::beside("Precision as the input gets worse", &drawn);
     let caption = format!("{pair}: precision at 1 as the input gets worse.");
     section.add(Figure { name: "noise".to_owned(), caption, data: Value::from(data), svg });
+    let mut claims = Vec::new();
     for panel in panels {
         let columns = panel.levels.iter().map(|&level| Column::new(panel.degradation.label(level))).collect();
         let mut table = Table::new(format!("{pair}, P@1: {}", panel.degradation.name()), "method", columns);
@@ -79,6 +82,9 @@ fn show(pair: &str, panels: &[Panel], section: &mut Section) {
                 Row::new(method.name(), cells.collect())
             })
             .collect();
+        let rivals = METHODS.iter().filter(|&&method| method != Method::Ibfa);
+        claims.extend(rivals.map(|rival| Claim::compare("", &table, Method::Ibfa.name(), rival.name())));
         section.add(table);
     }
+    Claim::together("As the input gets worse: IBFA is ahead of every other method", &claims)
 }

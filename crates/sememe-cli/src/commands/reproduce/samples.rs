@@ -97,16 +97,16 @@ fn sampled(lab: &Lab) -> Outcome<(String, String, Vec<Vec<Cell>>)> {
     Ok((other, about, shown))
 }
 
-/// What words mean in English, by MUSE's whole dictionary.
+/// What words mean in English: the first translation in MUSE's whole dictionary.
 fn meanings(lab: &Lab, other: &str) -> HashMap<String, String> {
-    let mut meanings: HashMap<String, Vec<String>> = HashMap::new();
+    let mut meanings = HashMap::new();
     let whole = lab.data.whole(other, "en").and_then(|file| lab.lexicon(&file, other, "en"));
     for entry in whole.iter().flat_map(|lexicon| lexicon.entries()) {
         if let (Some(word), Some(meaning)) = (entry.word(0), entry.word(1)) {
-            meanings.entry(word.to_owned()).or_default().push(meaning.to_owned());
+            meanings.entry(word.to_owned()).or_insert_with(|| meaning.to_owned());
         }
     }
-    meanings.into_iter().map(|(word, all)| (word, all[..all.len().min(2)].join(", "))).collect()
+    meanings
 }
 
 pub fn compute_map(lab: &Lab, _: &Reproduce, _: &progress::Bar) -> Findings {

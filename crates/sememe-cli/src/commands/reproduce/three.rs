@@ -148,15 +148,15 @@ pub fn compute(lab: &Lab, arguments: &Reproduce, bar: &progress::Bar) -> Finding
         let shrunk = fit(Options { shrinkage: Shrinkage::Auto, ..plain(Method::Mbfa) });
         bar.advance(2, steps);
         let mut table = space.table("P@1 in a common space");
-        for (heading, suffix, criterion) in
-            [("Nearest neighbour", "", Criterion::Nn), ("CSLS", "+CSLS", Criterion::CSLS)]
+        for (heading, suffix, what, criterion) in
+            [("Nearest neighbour", "", "", Criterion::Nn), ("CSLS", "+CSLS", ", CSLS", Criterion::CSLS)]
         {
             table.rows.push(Row::heading(heading));
             for (name, model) in [("SVD", &svd), ("MBFA", &converged), ("MBFA, shrunk", &shrunk)] {
                 let name = format!("{name}{suffix}");
                 table.rows.push(space.row(&name, model, criterion, find(&paper::THREE_LANGUAGES, &name)));
             }
-            let text = format!("Three languages, {}: MBFA is ahead of SVD", heading.to_lowercase());
+            let text = format!("Three languages{what}: MBFA is ahead of SVD");
             findings.claims.push(Claim::compare(text, &table, &format!("MBFA{suffix}"), &format!("SVD{suffix}")));
         }
         bar.advance(3, steps);
@@ -212,15 +212,12 @@ fn learning(space: &Space, arguments: &Reproduce, em: &Outcome<Rc<Model>>, conve
         .into_iter()
         .filter(|(_, values)| !values.is_empty())
         .collect();
-    // Beyond the first steps, where the curves would hide each other: the paper's right picture.
-    let late: Vec<(&str, &[f64])> = all.iter().map(|(name, values)| (*name, &values[values.len().min(9)..])).collect();
-    for (name, caption, fits) in [
-        ("learning-curve", "Figure 4, left: the negative log-likelihood of every step.", &all),
-        ("learning-curve-late", "Figure 4, right: the same without the first nine steps.", &late),
+    for (name, caption, skipped) in [
+        ("learning-curve", "Figure 4, left: the negative log-likelihood of every step.", 0),
+        ("learning-curve-late", "Figure 4, right: the same from the tenth step on.", 9),
     ] {
-        if let Ok(svg) = plots::learning_curve(fits) {
-            let data = json!(fits);
-            section.add(Figure { name: name.to_owned(), caption: caption.to_owned(), data, svg });
+        if let Ok(svg) = plots::learning_curve(&all, skipped) {
+            section.add(Figure { name: name.to_owned(), caption: caption.to_owned(), data: json!(all), svg });
         }
     }
     section
