@@ -63,7 +63,7 @@ def run(tmp_path, monkeypatch):
 
 @pytest.mark.filterwarnings("ignore::sememe.FitWarning")
 def test_the_tutorial_runs(run, tmp_path):
-    made = run("python/tutorial.py")
+    made = run("python/examples/tutorial.py")
     assert all(value > 60 for value in made["precision"].values()), made["precision"]
     assert made["precision"]["en", "fr", "csls"] > 80
     assert abs(made["sure"].mean() - made["right"].mean()) < 0.1

@@ -53,12 +53,18 @@ fn borrow_rows(array: &Bound<'_, PyAny>, what: &str) -> PyResult<Matrix> {
     Ok(Matrix::borrowed(Arc::new(borrowed), cols))
 }
 
-/// [`borrow_rows`] of which there must be at least one, all finite.
-pub fn finite_rows(array: &Bound<'_, PyAny>, what: &str) -> PyResult<Matrix> {
+/// [`borrow_rows`] of which there must be at least one.
+pub fn some_rows(array: &Bound<'_, PyAny>, what: &str) -> PyResult<Matrix> {
     let matrix = borrow_rows(array, what)?;
-    if matrix.rows() == 0 {
-        return Err(refused(format!("{what} has no rows")));
+    match matrix.rows() {
+        0 => Err(refused(format!("{what} has no rows"))),
+        _ => Ok(matrix),
     }
+}
+
+/// [`some_rows`] that are all finite.
+pub fn finite_rows(array: &Bound<'_, PyAny>, what: &str) -> PyResult<Matrix> {
+    let matrix = some_rows(array, what)?;
     let is_finite = |row: &[f32]| row.iter().all(|x| x.is_finite());
     match briefly(array.py(), || matrix.as_slice().par_chunks(matrix.cols()).position_first(|row| !is_finite(row)))? {
         None => Ok(matrix),

@@ -7,12 +7,16 @@ use pyo3::prelude::*;
 use sememe::retrieve::{Criterion, Export, Hit, Pair, Retriever};
 use sememe::translate::Confidence;
 
-use crate::arrays::{array_of, finite_rows, table, view_of};
+use crate::arrays::{array_of, finite_rows, some_rows, table, view_of};
 use crate::errors::{exception, refused};
 use crate::work::run;
 
 /// Rows of the targets and their scores, a row for each query.
 pub type Found<'py> = (Bound<'py, PyArray2<i64>>, Bound<'py, PyArray2<f32>>);
+
+/// What arrays are called in errors.
+const QUERIES: &str = "the array of queries";
+const TARGETS: &str = "the array of targets";
 
 /// The exact `k` nearest rows.
 #[pyfunction]
@@ -25,14 +29,19 @@ pub fn neighbors<'py>(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Found<'py>> {
     let criterion = Criterion::from_str(criterion).map_err(exception)?;
-    let (queries, targets) =
-        (finite_rows(queries, "the array of queries")?, finite_rows(targets, "the array of targets")?);
-    check_count(k, targets.rows())?;
+    // The engine looks at every number itself.
+    let rows = (some_rows(queries, QUERIES)?, some_rows(targets, TARGETS)?);
+    check_count(k, rows.1.rows())?;
     let hits = run(py, progress, move |monitor| {
-        let pair = Pair { progress: &**monitor, ..Pair::new(&queries, &targets) };
-        Retriever::new(pair, criterion)?.nearest(&queries, k)
-    })?;
-    Ok(found(py, &hits, k))
+        let pair = Pair { progress: &**monitor, ..Pair::new(&rows.0, &rows.1) };
+        Retriever::new(pair, criterion)?.nearest(&rows.0, k)
+    });
+    if hits.is_err() {
+        // Rows are counted from 0 here, if it is for one of them.
+        finite_rows(queries, QUERIES)?;
+        finite_rows(targets, TARGETS)?;
+    }
+    Ok(found(py, &hits?, k))
 }
 
 /// How sure it is that rows that were found are right.
@@ -44,8 +53,7 @@ pub fn confidence<'py>(
     ids: PyReadonlyArray2<'py, i64>,
     temperature: f64,
 ) -> PyResult<Bound<'py, PyArray2<f64>>> {
-    let (queries, targets) =
-        (finite_rows(queries, "the array of queries")?, finite_rows(targets, "the array of targets")?);
+    let (queries, targets) = (finite_rows(queries, QUERIES)?, finite_rows(targets, TARGETS)?);
     if !(temperature > 0.0 && temperature.is_finite()) {
         return Err(refused(format!("temperature is {temperature}: it must be a positive number")));
     }
@@ -92,7 +100,7 @@ impl Index {
 
     /// What the index is asked.
     fn queries<'py>(this: &Bound<'py, Self>, latent: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArray2<f32>>> {
-        let (py, latent) = (this.py(), finite_rows(latent, "the array of queries")?);
+        let (py, latent) = (this.py(), finite_rows(latent, QUERIES)?);
         let index = this.clone().unbind();
         Ok(array_of(py, run(py, None, move |_| index.get().0.queries(&latent))?))
     }

@@ -1,7 +1,7 @@
 # %% [markdown]
 # # From raw vectors to an evaluated space of three languages
 #
-# This is a notebook in the form of a script: editors that know `# %%` run it cell by cell, `python python/tutorial.py` runs
+# This is a notebook in the form of a script: editors that know `# %%` run it cell by cell, `python python/examples/tutorial.py` runs
 # all of it, in well under a minute. Run it in the folder of the repository, for the vectors that come with it; plots need
 # matplotlib, everything else numpy only.
 
