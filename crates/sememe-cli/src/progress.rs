@@ -54,18 +54,29 @@ impl Interruption {
     }
 }
 
-/// What an iterative fit shows: how often it went round and the likelihood.
-pub struct Iterations {
+/// What work that goes round and round shows, and how it is ended.
+pub struct Rounds {
     spinner: ProgressBar,
     interruption: Arc<Interruption>,
 }
 
-impl Iterations {
+impl Rounds {
     /// Hidden when nobody would see it or asked not to.
-    pub fn new(global: &Global, interruption: &Arc<Interruption>) -> Arc<Self> {
+    pub fn new(global: &Global, interruption: &Arc<Interruption>) -> Self {
         let spinner = ProgressBar::new_spinner();
         spinner.set_draw_target(draw_target(global));
-        Arc::new(Iterations { spinner, interruption: interruption.clone() })
+        Rounds { spinner, interruption: interruption.clone() }
+    }
+
+    /// Says how far it is; from now on Ctrl-C ends the work instead of the program.
+    pub fn show(&self, message: String) -> ControlFlow<()> {
+        self.interruption.is_fitting.store(true, Ordering::Release);
+        self.spinner.set_message(message);
+        self.spinner.tick();
+        match self.interruption.is_requested.load(Ordering::Acquire) {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
     }
 
     /// Takes the display away.
@@ -75,18 +86,13 @@ impl Iterations {
     }
 }
 
-impl Observer for Iterations {
+/// What an iterative fit shows: how often it went round and the likelihood.
+impl Observer for Rounds {
     fn accepted(&self, evaluations: usize, negative_log_likelihood: f64) -> ControlFlow<()> {
-        self.interruption.is_fitting.store(true, Ordering::Release);
-        self.spinner.set_message(format!(
+        self.show(format!(
             "fitting: {evaluations} evaluations, log-likelihood {:.4} nats a tuple (Ctrl-C keeps the best so far)",
             -negative_log_likelihood
-        ));
-        self.spinner.tick();
-        match self.interruption.is_requested.load(Ordering::Acquire) {
-            true => ControlFlow::Break(()),
-            false => ControlFlow::Continue(()),
-        }
+        ))
     }
 }
 

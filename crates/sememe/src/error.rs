@@ -84,6 +84,20 @@ pub enum Error {
     /// The data do not determine the model that was asked for.
     #[error("not enough data: {0}")]
     NotEnoughData(String),
+    /// Views were aligned without any supervision, and not found to be alike.
+    #[error(
+        "{:?} and {:?} could not be aligned without a dictionary: the best attempt scores {objective:.3}, random ones \
+         {chance:.3}, so it is no better than chance; give a dictionary, or take identical strings as one",
+        views[0], views[1]
+    )]
+    NoBetterThanChance {
+        /// Their names.
+        views: [String; 2],
+        /// The mean CSLS of words with their best translations.
+        objective: f64,
+        /// The mean of the same after random starts.
+        chance: f64,
+    },
     /// A matrix computation failed its residual check.
     #[error(transparent)]
     Numerical(#[from] Failure),
@@ -92,7 +106,7 @@ pub enum Error {
 impl Error {
     /// True when the input or the request is at fault, false when the work itself failed.
     pub fn is_bad_input(&self) -> bool {
-        !matches!(self, Error::Write { .. } | Error::Numerical(_))
+        !matches!(self, Error::Write { .. } | Error::NoBetterThanChance { .. } | Error::Numerical(_))
     }
 
     pub(crate) fn read(path: &Path, source: io::Error) -> Self {

@@ -36,6 +36,7 @@ pub mod evaluate;
 pub mod evidence;
 pub mod files;
 pub mod latent;
+pub mod learn;
 pub mod lexicon;
 pub mod model;
 pub mod moments;

@@ -3,6 +3,7 @@
 mod evaluation;
 mod fitting;
 mod gathering;
+mod learning;
 mod reproduction;
 mod retrieval;
 mod sampling;
@@ -23,6 +24,7 @@ pub use self::evaluation::{
 pub use self::fitting::Fitting;
 use self::gathering::GATHERING;
 pub use self::gathering::{Gathering, Identical, Which};
+pub use self::learning::Learning;
 pub use self::reproduction::{Part, Reproduce};
 pub use self::retrieval::{Export, Neighbors, Ranking};
 pub use self::sampling::{EvaluateNoise, Sample};
@@ -133,7 +135,9 @@ Examples:
   sememe align en=en.vec fr=fr.vec.gz --lexicon en-fr=dictionary.txt -o space
   sememe align en=en.vec fr=fr.vec ru=ru.vec --lexicon en-fr=f.txt --lexicon en-ru=r.txt -o space
   sememe align old=old.npy new=new.npy --identical --normalize unit,center,unit -o space
-  sememe align en=en.bin fr=fr.bin --lexicon tuples.tsv --max-words 200000 --lower -o space")]
+  sememe align en=en.bin fr=fr.bin --lexicon tuples.tsv --max-words 200000 --lower -o space
+  sememe align en=en.vec fi=fi.vec --identical --refine -o space
+  sememe align one=one.vec other=other.vec --unsupervised -o space")]
 pub struct Align {
     /// The views: NAME=FILE, of which NAME is any string
     #[arg(required_unless_present = "moments", value_name = "NAME=FILE")]
@@ -149,6 +153,8 @@ pub struct Align {
     pub resume: bool,
     #[command(flatten)]
     pub gathering: Gathering,
+    #[command(flatten)]
+    pub learning: Learning,
     #[command(flatten)]
     pub reading: Reading,
     #[command(flatten)]

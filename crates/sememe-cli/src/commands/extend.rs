@@ -13,7 +13,7 @@ use super::gather::{Dictionary, Policy, gather_tuples};
 use super::{describe_read, read_vectors};
 use crate::arguments::{BadUsage, Extend, Global};
 use crate::output::{self, count};
-use crate::progress::{Interruption, Iterations, Stopwatch};
+use crate::progress::{Interruption, Rounds, Stopwatch};
 
 pub fn run(arguments: &Extend, global: &Global, interruption: &Arc<Interruption>) -> anyhow::Result<()> {
     if let Some(output) = &arguments.output {
@@ -57,7 +57,7 @@ pub fn run(arguments: &Extend, global: &Global, interruption: &Arc<Interruption>
     let (tuples, lexicons) = gather_tuples(&dictionaries, identical, &vocabularies, &policy, global)?;
     stopwatch.finished("reading");
 
-    let observer = Iterations::new(global, interruption);
+    let observer = Arc::new(Rounds::new(global, interruption));
     let mut options = model::Options { shrinkage: arguments.shrinkage, ..Default::default() };
     options.mbfa.evaluations = arguments.iterations;
     options.mbfa.tolerance = arguments.tolerance;

@@ -37,6 +37,20 @@ impl Gathering {
 
 /// Reads everything that is to be fitted to.
 pub fn gather(views: &[Named], gathering: &Gathering, reading: &Reading, global: &Global) -> anyhow::Result<Gathered> {
+    if gathering.lexicon.is_empty() && gathering.identical.is_none() {
+        let ways = "give --lexicon A-B=FILE, or --identical, or align with --unsupervised";
+        return Err(BadUsage(format!("which words mean the same? {ways}")).into());
+    }
+    gather_whatever(views, gathering, reading, global)
+}
+
+/// The same where there need not be a dictionary.
+pub fn gather_whatever(
+    views: &[Named],
+    gathering: &Gathering,
+    reading: &Reading,
+    global: &Global,
+) -> anyhow::Result<Gathered> {
     let names: Vec<&str> = views.iter().map(|view| view.name.as_str()).collect();
     if names.len() < 2 {
         return Err(
@@ -45,9 +59,6 @@ pub fn gather(views: &[Named], gathering: &Gathering, reading: &Reading, global:
     }
     let dictionaries =
         gathering.lexicon.iter().map(|text| Dictionary::parse(text, &names)).collect::<anyhow::Result<Vec<_>>>()?;
-    if dictionaries.is_empty() && gathering.identical.is_none() {
-        return Err(BadUsage("which words mean the same? give --lexicon A-B=FILE, or --identical".to_owned()).into());
-    }
     let (views, views_read) = read_views(views, gathering, reading, global)?;
     let vocabularies: Vec<(&str, &Vocabulary)> =
         views.iter().map(|(name, embeddings)| (name.as_str(), embeddings.vocabulary())).collect();

@@ -226,6 +226,6 @@ fn map_to_latent(
     let x = Shape { name: name.to_owned(), dim: pairs.mean.len() - latent };
     let z = Shape { name: "the latent space".to_owned(), dim: latent };
     let options = model::Options { method: Some(method), ..options.clone() };
-    let (mut mapped, warnings) = model::fit(&Moments::of_pairs([x, z], pairs), &options)?;
+    let (mut mapped, warnings) = model::fit(&Moments::of_pairs(&[x, z], [0, 1], pairs), &options)?;
     Ok((mapped.views.swap_remove(0), mapped.shrinkage.swap_remove(0), warnings))
 }

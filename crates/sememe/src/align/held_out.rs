@@ -74,7 +74,7 @@ pub fn shrinkage(moments: &Moments, views: &[&Embeddings], tuples: &Tuples, opti
 }
 
 /// The same fit, unseen and only as far as retrieval needs it.
-pub(super) fn brief(options: &model::Options) -> model::Options {
+pub(crate) fn brief(options: &model::Options) -> model::Options {
     let mut options = options.clone();
     options.mbfa.evaluations = options.mbfa.evaluations.min(EVALUATIONS);
     options.mbfa.observer = std::sync::Arc::new(());

@@ -7,6 +7,7 @@ mod held_out;
 use std::sync::Arc;
 
 pub use self::extension::{Extended, extend};
+pub(crate) use self::held_out::brief;
 pub use self::held_out::shrinkage as held_out_shrinkage;
 use crate::error::{Error, Result};
 use crate::evidence::{self, Evidence};
@@ -53,10 +54,17 @@ pub struct Fitted {
 /// translations that were held out, where there are few tuples; see [`Shrinkage::Auto`] for the others. Held-out
 /// translations also say how sure translations are, see [`Alignment::temperature`].
 pub fn align(views: Vec<(String, Embeddings)>, tuples: &Tuples, options: &Options) -> Result<Aligned> {
-    let Fitted { alignment, prepared, warnings } = fit(views, tuples, options)?;
-    let project = |(view, prepared): (usize, &Embeddings)| alignment.model.latent_view(view, prepared).map(Some);
-    let latent = prepared.iter().enumerate().map(project).collect::<Result<_>>()?;
-    Ok(Aligned { alignment, latent, warnings })
+    fit(views, tuples, options)?.project()
+}
+
+impl Fitted {
+    /// Projects every word.
+    pub fn project(self) -> Result<Aligned> {
+        let Fitted { alignment, prepared, warnings } = self;
+        let project = |(view, prepared): (usize, &Embeddings)| alignment.model.latent_view(view, prepared).map(Some);
+        let latent = prepared.iter().enumerate().map(project).collect::<Result<_>>()?;
+        Ok(Aligned { alignment, latent, warnings })
+    }
 }
 
 /// [`align`] without the last step.

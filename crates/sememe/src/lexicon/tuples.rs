@@ -7,20 +7,30 @@ use crate::error::{Error, Result};
 use crate::vectors::Vocabulary;
 
 /// Rows that belong together: for each tuple and view an index into that view's vectors, or a hole.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Tuples {
     views: usize,
     /// `views` indices a tuple; `HOLE` where there is none.
     indices: Vec<u32>,
+    weights: Vec<f64>,
     seen: HashSet<Vec<u32>>,
 }
 
 const HOLE: u32 = u32::MAX;
 
+/// Tuples that have the same views.
+#[derive(Debug, Default)]
+pub(crate) struct Group {
+    /// Their indices, tuple by tuple, without holes.
+    pub indices: Vec<u32>,
+    /// What each counts.
+    pub weights: Vec<f64>,
+}
+
 impl Tuples {
     /// No tuples over so many views.
     pub fn new(views: usize) -> Self {
-        Tuples { views, indices: Vec::new(), seen: HashSet::new() }
+        Tuples { views, indices: Vec::new(), weights: Vec::new(), seen: HashSet::new() }
     }
 
     /// How many views there are.
@@ -40,6 +50,11 @@ impl Tuples {
 
     /// Adds a tuple; false when it is there already.
     pub fn add(&mut self, tuple: &[Option<usize>]) -> bool {
+        self.add_weighted(tuple, 1.0)
+    }
+
+    /// Adds a tuple that counts as much as a positive number of others; false when it is there already.
+    pub fn add_weighted(&mut self, tuple: &[Option<usize>], weight: f64) -> bool {
         assert_eq!(tuple.len(), self.views, "one index or hole per view");
         let packed: Vec<u32> = tuple
             .iter()
@@ -48,6 +63,7 @@ impl Tuples {
         let is_new = self.seen.insert(packed.clone());
         if is_new {
             self.indices.extend(packed);
+            self.weights.push(weight);
         }
         is_new
     }
@@ -59,13 +75,19 @@ impl Tuples {
             .map(|tuple| tuple.iter().map(|&index| (index != HOLE).then_some(index as usize)).collect())
     }
 
-    /// The tuples grouped by the views they have; each group lists its indices tuple by tuple, without holes.
-    pub fn by_pattern(&self) -> BTreeMap<Vec<usize>, Vec<u32>> {
-        let mut groups: BTreeMap<Vec<usize>, Vec<u32>> = BTreeMap::new();
-        for tuple in self.indices.chunks_exact(self.views) {
+    /// The tuples with what each counts.
+    pub fn iter_weighted(&self) -> impl Iterator<Item = (Vec<Option<usize>>, f64)> {
+        self.iter().zip(self.weights.iter().copied())
+    }
+
+    /// The tuples grouped by the views they have.
+    pub(crate) fn by_pattern(&self) -> BTreeMap<Vec<usize>, Group> {
+        let mut groups: BTreeMap<Vec<usize>, Group> = BTreeMap::new();
+        for (tuple, &weight) in self.indices.chunks_exact(self.views).zip(&self.weights) {
             let pattern: Vec<usize> = (0..self.views).filter(|&view| tuple[view] != HOLE).collect();
             let group = groups.entry(pattern).or_default();
-            group.extend(tuple.iter().filter(|&&index| index != HOLE));
+            group.indices.extend(tuple.iter().filter(|&&index| index != HOLE));
+            group.weights.push(weight);
         }
         groups
     }
@@ -73,9 +95,9 @@ impl Tuples {
     /// The tuples in two parts, so that those of one word of the first view that they have are in the same one.
     pub fn halves(&self) -> [Tuples; 2] {
         let mut halves = [Tuples::new(self.views), Tuples::new(self.views)];
-        for tuple in self.iter() {
+        for (tuple, weight) in self.iter_weighted() {
             if let Some(first) = tuple.iter().flatten().next() {
-                halves[first % 2].add(&tuple);
+                halves[first % 2].add_weighted(&tuple, weight);
             }
         }
         halves
@@ -165,7 +187,7 @@ mod tests {
         }
         assert!(!tuples.add(&[Some(1), Some(2), None]));
         let groups = tuples.by_pattern();
-        assert_eq!(groups[&vec![0, 1]], [1, 2, 5, 6]);
-        assert_eq!(groups[&vec![0, 2]], [3, 4]);
+        assert_eq!(groups[&vec![0, 1]].indices, [1, 2, 5, 6]);
+        assert_eq!(groups[&vec![0, 2]].indices, [3, 4]);
     }
 }

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use crate::lexicon::Tuples;
+use crate::lexicon::{Group, Tuples};
 use crate::linalg::{Mat, outer_gram};
 use crate::normalize::column_means;
 use crate::vectors::{Embeddings, Matrix};
@@ -55,7 +55,8 @@ impl PatternMoments {
     pub(crate) fn of_rows(x: &Matrix, y: &Matrix) -> Self {
         let rows = u32::try_from(x.rows()).expect("a vocabulary has under 2³² words");
         let indices: Vec<u32> = (0..rows).flat_map(|row| [row, row]).collect();
-        pattern_moments(&[(x, &column_means(x)), (y, &column_means(y))], &indices)
+        let weights = vec![1.0; x.rows()];
+        pattern_moments(&[(x, &column_means(x)), (y, &column_means(y))], &Group { indices, weights })
     }
 
     /// The maximum-likelihood covariance, `scatter / n`.
@@ -98,10 +99,10 @@ impl Moments {
     pub fn of(views: &[(&str, &Embeddings)], tuples: &Tuples) -> Self {
         // Subtracting the mean of the vocabulary first keeps the sums small: no cancellation.
         let shifts: Vec<Vec<f64>> = views.iter().map(|(_, embeddings)| column_means(embeddings.matrix())).collect();
-        let patterns = tuples.by_pattern().into_iter().map(|(pattern, indices)| {
+        let patterns = tuples.by_pattern().into_iter().map(|(pattern, group)| {
             let of_pattern: Vec<(&Matrix, &[f64])> =
                 pattern.iter().map(|&view| (views[view].1.matrix(), &shifts[view][..])).collect();
-            let moments = pattern_moments(&of_pattern, &indices);
+            let moments = pattern_moments(&of_pattern, &group);
             (pattern, moments)
         });
         let patterns = patterns.collect();
@@ -109,9 +110,9 @@ impl Moments {
         Moments { views: views.collect(), patterns }
     }
 
-    /// Moments of pairs of two views.
-    pub(crate) fn of_pairs(views: [Shape; 2], pairs: PatternMoments) -> Self {
-        Moments { views: views.to_vec(), patterns: BTreeMap::from([(vec![0, 1], pairs)]) }
+    /// Moments of pairs of two of the views.
+    pub(crate) fn of_pairs(views: &[Shape], pair: [usize; 2], pairs: PatternMoments) -> Self {
+        Moments { views: views.to_vec(), patterns: BTreeMap::from([(pair.to_vec(), pairs)]) }
     }
 
     /// The views.
@@ -158,15 +159,16 @@ impl Moments {
     }
 }
 
-/// Sums the rows that `indices` name, one index per view and tuple.
-fn pattern_moments(views: &[(&Matrix, &[f64])], indices: &[u32]) -> PatternMoments {
+/// Sums the rows that a group of tuples names.
+fn pattern_moments(views: &[(&Matrix, &[f64])], group: &Group) -> PatternMoments {
     let dim: usize = views.iter().map(|(matrix, _)| matrix.cols()).sum();
-    let n = (indices.len() / views.len()) as f64;
+    let n: f64 = group.weights.iter().sum();
     let mut sum = vec![0.0; dim];
     let mut scatter = Mat::zeros(dim, dim);
-    let pieces: Vec<&[u32]> = indices.chunks(ROWS * views.len()).collect();
+    let pieces: Vec<(&[u32], &[f64])> =
+        group.indices.chunks(ROWS * views.len()).zip(group.weights.chunks(ROWS)).collect();
     for wave in pieces.chunks(PIECES) {
-        let parts: Vec<(Vec<f64>, Mat)> = wave.par_iter().map(|piece| piece_sums(views, piece, dim)).collect();
+        let parts: Vec<(Vec<f64>, Mat)> = wave.par_iter().map(|&piece| piece_sums(views, piece, dim)).collect();
         for (part_sum, part_scatter) in parts {
             sum.iter_mut().zip(part_sum).for_each(|(sum, part)| *sum += part);
             scatter += part_scatter;
@@ -178,18 +180,20 @@ fn pattern_moments(views: &[(&Matrix, &[f64])], indices: &[u32]) -> PatternMomen
     PatternMoments { n, mean, scatter }
 }
 
-fn piece_sums(views: &[(&Matrix, &[f64])], piece: &[u32], dim: usize) -> (Vec<f64>, Mat) {
+/// `Σ w x` and `Σ w x xᵀ`, from rows `w^½ x`.
+fn piece_sums(views: &[(&Matrix, &[f64])], (piece, weights): (&[u32], &[f64]), dim: usize) -> (Vec<f64>, Mat) {
     let mut sum = vec![0.0; dim];
-    let mut rows = Mat::zeros(dim, piece.len() / views.len());
-    for (col, tuple) in piece.chunks_exact(views.len()).enumerate() {
+    let mut rows = Mat::zeros(dim, weights.len());
+    for (col, (tuple, weight)) in piece.chunks_exact(views.len()).zip(weights).enumerate() {
+        let root = weight.sqrt();
         let mut rest = rows.col_as_slice_mut(col);
         for (&index, (matrix, shift)) in tuple.iter().zip(views) {
             let (part, others) = rest.split_at_mut(shift.len());
             let vector = matrix.row(index as usize).iter().zip(*shift);
-            part.iter_mut().zip(vector).for_each(|(value, (&x, shift))| *value = f64::from(x) - shift);
+            part.iter_mut().zip(vector).for_each(|(value, (&x, shift))| *value = root * (f64::from(x) - shift));
             rest = others;
         }
-        sum.iter_mut().zip(rows.col_as_slice(col)).for_each(|(sum, value)| *sum += value);
+        sum.iter_mut().zip(rows.col_as_slice(col)).for_each(|(sum, value)| *sum += root * value);
     }
     (sum, outer_gram(&rows))
 }

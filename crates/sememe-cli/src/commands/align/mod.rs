@@ -1,5 +1,7 @@
 //! `sememe align`: vectors and dictionaries, or their moments, in; a space out.
 
+mod learning;
+
 use std::sync::Arc;
 
 use anyhow::Context;
@@ -10,13 +12,13 @@ use sememe::space::Space;
 use serde_json::{Value, json};
 
 use super::gather::{gather, read_views};
-use crate::arguments::{Align, BadUsage, Global};
+use crate::arguments::{Align, BadUsage, Global, Learning};
 use crate::output::{self, count};
-use crate::progress::{Interruption, Iterations, Stopwatch};
+use crate::progress::{Interruption, Rounds, Stopwatch};
 
 pub fn run(arguments: &Align, global: &Global, interruption: &Arc<Interruption>) -> anyhow::Result<()> {
     Space::check_writable(&arguments.output)?;
-    let observer = Iterations::new(global, interruption);
+    let observer = Arc::new(Rounds::new(global, interruption));
     let options = align::Options {
         evidence: arguments.gathering.options(),
         fit: arguments.fitting.options(global.seed, observer.clone()),
@@ -25,9 +27,12 @@ pub fn run(arguments: &Align, global: &Global, interruption: &Arc<Interruption>)
             false => None,
         },
     };
-    let result = match arguments.moments.is_empty() {
-        true => from_vectors(arguments, &options, global),
-        false => from_moments(arguments, &options, global),
+    let result = match &arguments.learning {
+        Learning { refine: false, unsupervised: false, .. } if arguments.moments.is_empty() => {
+            from_vectors(arguments, &options, global)
+        }
+        Learning { refine: false, unsupervised: false, .. } => from_moments(arguments, &options, global),
+        _ => learning::from_vectors(arguments, &options, global, interruption),
     };
     observer.finish();
     let (aligned, mut json) = result?;
@@ -47,12 +52,18 @@ fn from_vectors(arguments: &Align, options: &align::Options, global: &Global) ->
     stopwatch.finished("reading");
     let aligned = align::align(gathered.views, &gathered.tuples, options)?;
     stopwatch.finished("fitting");
-    let mut json = describe(&aligned);
-    json["lexicons"] = json!(gathered.lexicons_read);
-    for (view, report) in json["views"].as_array_mut().into_iter().flatten().zip(gathered.views_read) {
+    let json = describe_with(&aligned, gathered.lexicons_read, gathered.views_read);
+    Ok((aligned, json))
+}
+
+/// What was fitted to what, for machines.
+fn describe_with(aligned: &Aligned, lexicons_read: Vec<Value>, views_read: Vec<Value>) -> Value {
+    let mut json = describe(aligned);
+    json["lexicons"] = json!(lexicons_read);
+    for (view, report) in json["views"].as_array_mut().into_iter().flatten().zip(views_read) {
         view["read"] = report;
     }
-    Ok((aligned, json))
+    json
 }
 
 /// Fits to moments; the words of views that are given are projected, the others have none.

@@ -1,0 +1,204 @@
+//! How probable every word of one view is a pair with every word of another, and what follows for a model.
+
+use rayon::prelude::*;
+
+use crate::linalg::{Mat, block, outer_gram, product_of_rows, times_transpose};
+use crate::moments::PatternMoments;
+use crate::vectors::Matrix;
+
+/// Rows summed by one thread at a time: fixed, so that the bits do not depend on the number of threads.
+const ROWS: usize = 256;
+
+/// A probability for every two words: the mean of what the words of either side say, so that rows sum to about 1 and
+/// columns as well.
+pub struct Coupling {
+    cols: usize,
+    weights: Vec<f32>,
+    of_rows: Vec<f32>,
+    of_cols: Vec<f32>,
+}
+
+impl Coupling {
+    /// `(exp(s/T) / Σ over the row + exp(s/T) / Σ over the column) / 2`.
+    pub fn of_scores(mut scores: Vec<f32>, rows: usize, cols: usize, temperature: f32) -> Self {
+        let largest = scores.par_iter().copied().reduce(|| f32::NEG_INFINITY, f32::max);
+        let row_sums: Vec<f32> = scores
+            .par_chunks_mut(cols)
+            .map(|row| {
+                row.iter_mut().for_each(|score| *score = exp((*score - largest) / temperature));
+                sum(row)
+            })
+            .collect();
+        let col_sums = column_sums(&scores, cols);
+        let half = |sums: Vec<f32>| -> Vec<f32> { sums.iter().map(|sum| 0.5 / sum).collect() };
+        let (row_factors, col_factors) = (half(row_sums), half(col_sums));
+        let of_rows: Vec<f32> = scores
+            .par_chunks_mut(cols)
+            .zip(&row_factors)
+            .map(|(row, own)| {
+                row.iter_mut().zip(&col_factors).for_each(|(weight, other)| *weight *= own + other);
+                sum(row)
+            })
+            .collect();
+        let of_cols = column_sums(&scores, cols);
+        debug_assert_eq!(of_rows.len(), rows);
+        Coupling { cols, weights: scores, of_rows, of_cols }
+    }
+
+    /// Moments of all pairs, each counting as much as it is probable.
+    pub fn moments(&self, x: &Matrix, y: &Matrix) -> PatternMoments {
+        let (p, q) = (x.cols(), y.cols());
+        let n: f64 = self.of_rows.iter().map(|&weight| f64::from(weight)).sum();
+        let expected = self.times(y);
+        let (mean_x, sum_xx) = weighted_gram(x, &self.of_rows);
+        let (mean_y, sum_yy) = weighted_gram(y, &self.of_cols);
+        let sum_xy = cross(x, &expected);
+        let mean: Vec<f64> = mean_x.iter().chain(&mean_y).map(|sum| sum / n).collect();
+        let scatter = Mat::from_fn(p + q, p + q, |i, j| {
+            let sum = match (i < p, j < p) {
+                (true, true) => sum_xx[(i, j)],
+                (false, false) => sum_yy[(i - p, j - p)],
+                (true, false) => sum_xy[(i, j - p)],
+                (false, true) => sum_xy[(j, i - p)],
+            };
+            sum - n * mean[i] * mean[j]
+        });
+        PatternMoments { n, mean, scatter }
+    }
+
+    /// `Σ_j w_ij y_j` for every row `i`.
+    fn times(&self, y: &Matrix) -> Matrix {
+        let dim = y.cols();
+        let mut transposed = vec![0.0_f32; y.as_slice().len()];
+        for (row, values) in y.as_slice().chunks_exact(dim).enumerate() {
+            values.iter().enumerate().for_each(|(col, value)| transposed[col * y.rows() + row] = *value);
+        }
+        let mut out = vec![0.0_f32; self.of_rows.len() * dim];
+        let blocks = out.par_chunks_mut(ROWS * dim).zip(self.weights.par_chunks(ROWS * self.cols));
+        blocks.for_each(|(out, weights)| product_of_rows(weights, &transposed, self.cols, out));
+        Matrix::new(out, dim)
+    }
+}
+
+/// `Σ w x` and `Σ w x xᵀ`.
+fn weighted_gram(x: &Matrix, weights: &[f32]) -> (Vec<f64>, Mat) {
+    let dim = x.cols();
+    // A row for the sum itself: the gram of (w^½ x, w^½) has it beside the squares.
+    let gram = sum_of_blocks(x.rows(), |rows| {
+        let of_row = |j: usize, i: usize| {
+            let root = f64::from(weights[rows.start + j]).sqrt();
+            if i < dim { root * f64::from(x.row(rows.start + j)[i]) } else { root }
+        };
+        outer_gram(&Mat::from_fn(dim + 1, rows.len(), |i, j| of_row(j, i)))
+    });
+    ((0..dim).map(|i| gram[(i, dim)]).collect(), block(&gram, (0, dim), (0, dim)))
+}
+
+/// `Xᵀ Y` of rows.
+fn cross(x: &Matrix, y: &Matrix) -> Mat {
+    sum_of_blocks(x.rows(), |rows| {
+        let columns =
+            |matrix: &Matrix| Mat::from_fn(matrix.cols(), rows.len(), |i, j| f64::from(matrix.row(rows.start + j)[i]));
+        times_transpose(&columns(x), &columns(y))
+    })
+}
+
+/// Adds what blocks of rows come to, in their order.
+fn sum_of_blocks(rows: usize, of_block: impl Fn(std::ops::Range<usize>) -> Mat + Sync) -> Mat {
+    let starts: Vec<usize> = (0..rows).step_by(8 * ROWS).collect();
+    let parts: Vec<Mat> = starts.par_iter().map(|&start| of_block(start..rows.min(start + 8 * ROWS))).collect();
+    parts.into_iter().reduce(|sum, part| sum + part).expect("there are rows")
+}
+
+fn column_sums(values: &[f32], cols: usize) -> Vec<f32> {
+    let parts: Vec<Vec<f32>> = values
+        .par_chunks(ROWS * cols)
+        .map(|rows| {
+            let mut sums = vec![0.0_f32; cols];
+            for row in rows.chunks_exact(cols) {
+                sums.iter_mut().zip(row).for_each(|(sum, value)| *sum += value);
+            }
+            sums
+        })
+        .collect();
+    let mut sums = vec![0.0_f32; cols];
+    parts.iter().for_each(|part| sums.iter_mut().zip(part).for_each(|(sum, part)| *sum += part));
+    sums
+}
+
+/// In eight sums beside each other, which a processor adds at once.
+fn sum(values: &[f32]) -> f32 {
+    let mut sums = [0.0_f32; 8];
+    let chunks = values.chunks_exact(8);
+    let rest: f32 = chunks.remainder().iter().sum();
+    chunks.for_each(|chunk| sums.iter_mut().zip(chunk).for_each(|(sum, value)| *sum += value));
+    sums.iter().sum::<f32>() + rest
+}
+
+/// `e^x` for `x <= 0` to about seven digits, without a branch or a call, so that a processor does many at once; the same
+/// bits everywhere. Under -80 it is as good as zero and never less than a positive number.
+fn exp(x: f32) -> f32 {
+    // Adding 1.5 x 2²³ leaves the nearest whole number in the last bits.
+    const ROUND: f32 = 12_582_912.0;
+    let scaled = x.max(-80.0) * std::f32::consts::LOG2_E;
+    let shifted = scaled + ROUND;
+    let fraction = (scaled - (shifted - ROUND)) * std::f32::consts::LN_2;
+    // Taylor's series: |fraction| <= ln 2 / 2.
+    let series = 1.0
+        + fraction
+            * (1.0
+                + fraction
+                    * (0.5
+                        + fraction
+                            * (1.0 / 6.0 + fraction * (1.0 / 24.0 + fraction * (1.0 / 120.0 + fraction / 720.0)))));
+    f32::from_bits(series.to_bits().wrapping_add(shifted.to_bits() << 23))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn exponentials_are_right_to_seven_digits() {
+        for step in 0..=8000 {
+            let x = -0.01 * step as f32;
+            let expected = f64::from(x).exp();
+            assert!((f64::from(exp(x)) / expected - 1.0).abs() < 1e-5, "{x}");
+        }
+        assert!(exp(-1e9) > 0.0);
+    }
+
+    #[test]
+    fn moments_are_those_of_all_pairs_with_their_probabilities() {
+        let x = Matrix::new(vec![1.0, 0.5, -1.0, 2.0, 0.25, 0.125], 2);
+        let y = Matrix::new(vec![3.0, -2.0], 1);
+        let scores = vec![0.1, 0.2, 0.5, -0.3, 0.0, 0.1];
+        let coupling = Coupling::of_scores(scores.clone(), 3, 2, 0.2);
+        let e: Vec<f64> = scores.iter().map(|&s| (f64::from(s) / 0.2).exp()).collect();
+        let weight = |i: usize, j: usize| {
+            let row = e[2 * i] + e[2 * i + 1];
+            let col = e[j] + e[2 + j] + e[4 + j];
+            0.5 * e[2 * i + j] * (1.0 / row + 1.0 / col)
+        };
+        let (mut n, mut sum) = (0.0, [0.0; 3]);
+        let mut squares = Mat::zeros(3, 3);
+        for i in 0..3 {
+            for j in 0..2 {
+                let both = [f64::from(x.row(i)[0]), f64::from(x.row(i)[1]), f64::from(y.row(j)[0])];
+                n += weight(i, j);
+                for a in 0..3 {
+                    sum[a] += weight(i, j) * both[a];
+                    (0..3).for_each(|b| squares[(a, b)] += weight(i, j) * both[a] * both[b]);
+                }
+            }
+        }
+        let moments = coupling.moments(&x, &y);
+        assert!((moments.n - n).abs() < 1e-5);
+        for a in 0..3 {
+            assert!((moments.mean[a] - sum[a] / n).abs() < 1e-5);
+            for b in 0..3 {
+                assert!((moments.scatter[(a, b)] - (squares[(a, b)] - sum[a] * sum[b] / n)).abs() < 1e-4);
+            }
+        }
+    }
+}

@@ -1,0 +1,223 @@
+//! Alignment with little or no dictionary: a model says which words are translations, and they say what the model is.
+//!
+//! [`learn`] begins with a few pairs, such as identical strings, or with nothing but the vectors, and ends with a fit to
+//! the pairs that it found. See `ARCHITECTURE.md` for how well that works and why it is done like this.
+
+mod coupling;
+mod last;
+mod rounds;
+mod similarity;
+mod start;
+mod words;
+
+use std::ops::ControlFlow;
+
+use self::last::Sure;
+use self::rounds::{Learner, Pairs, Watch, pairs_of_views};
+pub use self::start::Chance;
+use self::words::Words;
+use crate::align::{self, Fitted};
+use crate::error::{Error, Result};
+use crate::lexicon::{TrainedPairs, Tuples};
+use crate::model::Model;
+use crate::moments::Shape;
+use crate::random::Random;
+use crate::vectors::Embeddings;
+
+/// Words of each view that rounds learn from, and that the last lexicon is made of.
+const WORDS: usize = 8000;
+const LAST_WORDS: usize = 20_000;
+/// With fewer words than this there is nothing to learn from.
+const FEWEST: usize = 500;
+/// Shrinkage of a fit to given pairs: this part of a dimension's share of them, within limits.
+const SHARE: f64 = 0.6;
+const LEAST: f64 = 0.3;
+const MOST: f64 = 0.9;
+
+/// Whether given entries may be doubted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Trust {
+    /// They count in every round and in the last fit.
+    #[default]
+    Keep,
+    /// Learning begins with them and may leave them.
+    Doubt,
+}
+
+impl Trust {
+    /// Both by name.
+    pub const ALL: [(&'static str, Trust); 2] = [("keep", Trust::Keep), ("doubt", Trust::Doubt)];
+}
+
+/// How to learn.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// How to align at last; rounds use the same method.
+    pub align: align::Options,
+    /// Begin with the vectors alone.
+    pub is_unsupervised: bool,
+    /// What given entries are worth.
+    pub trust: Trust,
+    /// Of random starts.
+    pub seed: u64,
+}
+
+/// What a round found.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Round {
+    /// From 1 on.
+    pub number: usize,
+    /// Words looked at in each view.
+    pub words: usize,
+    /// Words that are each other's best translation.
+    pub pairs: usize,
+    /// The mean CSLS of all words with their best translations.
+    pub objective: f64,
+}
+
+/// Told of every round; can end learning, which keeps what it has.
+pub trait Observer: Send + Sync {
+    /// A round ended.
+    fn round(&self, round: &Round) -> ControlFlow<()>;
+}
+
+impl Observer for () {
+    fn round(&self, _round: &Round) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
+}
+
+/// What came out.
+#[derive(Debug)]
+pub struct Learned {
+    /// The model, fitted to given and induced pairs.
+    pub fitted: Fitted,
+    /// How it went.
+    pub report: Report,
+}
+
+/// How learning went.
+#[derive(Debug, Clone)]
+pub struct Report {
+    /// The rounds.
+    pub rounds: Vec<Round>,
+    /// Pairs that the last fit found itself.
+    pub induced: usize,
+    /// For views aligned without supervision to the first: how they compare with chance.
+    pub chances: Vec<Chance>,
+    /// Given entries that look wrong, the worst first.
+    pub doubtful: Vec<Doubtful>,
+}
+
+/// A given entry that looks wrong.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Doubtful {
+    /// Its views.
+    pub views: [usize; 2],
+    /// The words' rows there.
+    pub rows: [usize; 2],
+    /// Their CSLS, less than half way from words put together at random to given entries.
+    pub score: f64,
+}
+
+/// Learns which words belong together and aligns.
+pub fn learn(
+    views: Vec<(String, Embeddings)>,
+    given: &Tuples,
+    options: &Options,
+    observer: &dyn Observer,
+) -> Result<Learned> {
+    let words: Vec<Words> = views
+        .iter()
+        .map(|(_, embeddings)| Words::of(embeddings, LAST_WORDS, &options.align.evidence.normalize))
+        .collect();
+    if let Some((words, (name, _))) = words.iter().zip(&views).find(|(words, _)| words.rows.len() < FEWEST) {
+        return Err(Error::NotEnoughData(format!(
+            "view {name:?} has {} words with a direction; learning without a dictionary needs {FEWEST} at least",
+            words.rows.len()
+        )));
+    }
+    let shapes: Vec<Shape> = views.iter().map(|(name, view)| Shape { name: name.clone(), dim: view.dim() }).collect();
+    let given_pairs = pairs_of(given, &words);
+    let mut report = Report { rounds: Vec::new(), induced: 0, chances: Vec::new(), doubtful: Vec::new() };
+    let mut watch = Watch { observer, rounds: Vec::new(), is_stopped: false };
+    let mut tuples_to_begin = given.clone();
+    if options.is_unsupervised {
+        let mut random = Random::new(options.seed);
+        for other in 1..words.len() {
+            let (shapes, words) = ([&shapes[0], &shapes[other]], [&words[0], &words[other]]);
+            let (found, chance) = start::search(shapes, words, WORDS, &mut random, &mut watch)?;
+            for rows in found {
+                let mut tuple = vec![None; given.views()];
+                (tuple[0], tuple[other]) = (Some(rows[0]), Some(rows[1]));
+                tuples_to_begin.add(&tuple);
+            }
+            report.chances.push(chance);
+        }
+    }
+    let beginning = pairs_of(&tuples_to_begin, &words);
+    let kept = match options.trust {
+        Trust::Keep => given_pairs.clone(),
+        Trust::Doubt => Vec::new(),
+    };
+    let fit = align::brief(&options.align.fit);
+    let mut learner = Learner { shapes: shapes.clone(), words: words.iter().collect(), fit, kept, watch: &mut watch };
+    let count: usize = beginning.iter().map(|pairs| pairs.rows.len()).sum();
+    let dim = shapes.iter().map(|shape| shape.dim).max().unwrap_or(0);
+    let shrinkage = (SHARE * dim as f64 / count.max(1) as f64).clamp(LEAST, MOST);
+    let start = learner.fit_pairs(beginning.iter(), shrinkage, None)?;
+    let learned = learner.learn(start, WORDS)?;
+    let (tuples, model) = last_lexicon(&learner, learned.model, given, options.trust)?;
+    for pairs in &given_pairs {
+        let of_pair = last::doubtful(&learner.words, &model, pairs)?.into_iter().map(|(rows, score)| Doubtful {
+            views: pairs.views,
+            rows: [0, 1].map(|side| words[pairs.views[side]].rows[rows[side]]),
+            score,
+        });
+        report.doubtful.extend(of_pair);
+    }
+    report.doubtful.sort_by(|a, b| a.score.total_cmp(&b.score));
+    report.induced = tuples.len() - if options.trust == Trust::Keep { given.len() } else { 0 };
+    report.rounds = watch.rounds;
+    let mut fitted = align::fit(views, &tuples, &options.align)?;
+    // What a model found itself is no answer that it was told.
+    let names: Vec<&str> = shapes.iter().map(|shape| shape.name.as_str()).collect();
+    fitted.alignment.trained = Some(TrainedPairs::of(given, &names, |view, word| fitted.prepared[view].word(word)));
+    Ok(Learned { fitted, report })
+}
+
+/// What is sure among many words, twice: the first time makes the model that finds the second.
+fn last_lexicon(learner: &Learner, mut model: Model, given: &Tuples, trust: Trust) -> Result<(Tuples, Model)> {
+    let mut induced: Vec<([usize; 2], Vec<Sure>)> = Vec::new();
+    for _ in 0..2 {
+        induced = last::induce(&learner.words, &model)?;
+        let pairs: Vec<Pairs> = induced
+            .iter()
+            .map(|(views, sure)| Pairs { views: *views, rows: sure.iter().map(|sure| sure.rows).collect() })
+            .collect();
+        model = learner.fit_pairs(pairs.iter().chain(&learner.kept), LEAST, Some(&model))?;
+    }
+    let mut tuples = match trust {
+        Trust::Keep => given.clone(),
+        Trust::Doubt => Tuples::new(given.views()),
+    };
+    for (views, sure) in induced {
+        for Sure { rows, weight } in sure {
+            let mut tuple = vec![None; given.views()];
+            (0..2).for_each(|side| tuple[views[side]] = Some(learner.words[views[side]].rows[rows[side]]));
+            tuples.add_weighted(&tuple, weight);
+        }
+    }
+    Ok((tuples, model))
+}
+
+/// Every two words of tuples that are among the words that are learned from.
+fn pairs_of(tuples: &Tuples, words: &[Words]) -> Vec<Pairs> {
+    let place = |view: usize, row: usize| words[view].rows.binary_search(&row).ok();
+    let of_views = |(a, b): (usize, usize)| {
+        let pairs = tuples.pairs_of(a, b).into_iter();
+        let rows = pairs.filter_map(|(i, j)| Some([place(a, i)?, place(b, j)?])).collect();
+        Pairs { views: [a, b], rows }
+    };
+    pairs_of_views(words.len()).map(of_views).filter(|pairs| !pairs.rows.is_empty()).collect()
+}

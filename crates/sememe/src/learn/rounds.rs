@@ -1,0 +1,211 @@
+//! Rounds of learning: which words belong together says the model, what the model is say the words.
+//!
+//! A round couples all words softly, at a temperature, and fits to what is expected. The temperature falls while rounds
+//! bring no more, as in annealing. When it is low a model believes in what it has, right or wrong; a new cycle then
+//! begins with a model of the few pairs it is most sure of, which forgets most of what was wrong.
+
+use std::ops::ControlFlow;
+
+use super::similarity::{Mutual, Similarities};
+use super::words::{Words, project};
+use super::{Observer, Round};
+use crate::error::{Error, Result};
+use crate::model::mbfa::Start;
+use crate::model::{self, Model, Shrinkage};
+use crate::moments::{Moments, PatternMoments, Shape};
+use crate::vectors::Matrix;
+
+/// Temperatures of a cycle.
+const TEMPERATURES: [f32; 4] = [0.15, 0.1, 0.07, 0.05];
+/// Rounds at one temperature at most; fewer when one raises the objective by less than this fraction.
+const ROUNDS: usize = 6;
+const LITTLE: f64 = 0.005;
+/// Cycles at most; fewer when one raises the objective by less than that fraction.
+const CYCLES: usize = 16;
+/// One pair of so many words begins a cycle.
+const SUREST: usize = 27;
+/// Shrinkage while words are coupled softly, and of a fit to few sure pairs.
+const SOFT: f64 = 0.5;
+const FEW: f64 = 0.7;
+
+/// Pairs of words of two views, by their place among the words that are learned from.
+#[derive(Debug, Clone)]
+pub struct Pairs {
+    /// The views, increasing.
+    pub views: [usize; 2],
+    /// The words.
+    pub rows: Vec<[usize; 2]>,
+}
+
+/// All that rounds need.
+pub struct Learner<'a, 'b> {
+    pub shapes: Vec<Shape>,
+    pub words: Vec<&'a Words>,
+    pub fit: model::Options,
+    /// Pairs that count in every round.
+    pub kept: Vec<Pairs>,
+    pub watch: &'a mut Watch<'b>,
+}
+
+/// What happened so far, and who is told.
+pub struct Watch<'a> {
+    pub observer: &'a dyn Observer,
+    pub rounds: Vec<Round>,
+    /// Whoever is told has had enough.
+    pub is_stopped: bool,
+}
+
+impl Watch<'_> {
+    fn note(&mut self, round: Round) {
+        self.rounds.push(round);
+        self.is_stopped |= self.observer.round(&round) == ControlFlow::Break(());
+    }
+}
+
+/// A model, and what it makes of the words.
+pub struct Learned {
+    pub model: Model,
+    pub objective: f64,
+    /// Each other's best words, the surest first, for every two views.
+    pub mutual: Vec<([usize; 2], Vec<Mutual>)>,
+}
+
+impl Learner<'_, '_> {
+    /// Learns from a model of few pairs, in cycles as long as they get better.
+    pub fn learn(&mut self, start: Model, count: usize) -> Result<Learned> {
+        self.learn_from(project(&self.words, &start, count)?, count)
+    }
+
+    /// The same from directions of words.
+    pub fn learn_from(&mut self, start: Vec<Matrix>, count: usize) -> Result<Learned> {
+        let mut best = self.cycle(start)?;
+        for _ in 1..CYCLES {
+            if self.watch.is_stopped {
+                break;
+            }
+            let next = {
+                let start = self.again(&best, count)?;
+                self.cycle(start)?
+            };
+            let is_done = next.objective < best.objective * (1.0 + LITTLE);
+            if next.objective > best.objective {
+                best = next;
+            }
+            if is_done {
+                break;
+            }
+        }
+        Ok(best)
+    }
+
+    /// Where words lie by a model of the surest pairs alone.
+    pub fn again(&self, learned: &Learned, count: usize) -> Result<Vec<Matrix>> {
+        let surest = |(views, mutual): &([usize; 2], Vec<Mutual>)| Pairs {
+            views: *views,
+            rows: mutual.iter().take(count.div_ceil(SUREST)).map(|mutual| mutual.rows).collect(),
+        };
+        let surest: Vec<Pairs> = learned.mutual.iter().map(surest).collect();
+        let model = self.fit_pairs(surest.iter().chain(&self.kept), FEW, None)?;
+        project(&self.words, &model, count)
+    }
+
+    /// From directions of words through all temperatures.
+    pub fn cycle(&mut self, mut latent: Vec<Matrix>) -> Result<Learned> {
+        let count = latent.iter().map(Matrix::rows).max().unwrap_or(0);
+        let mut model = None;
+        for temperature in TEMPERATURES {
+            let mut before = f64::NEG_INFINITY;
+            for _ in 0..ROUNDS {
+                let (next, objective) = self.round(&latent, temperature, model.as_ref())?;
+                latent = project(&self.words, &next, count)?;
+                model = Some(next);
+                // The first round of a temperature still sees what the one before made.
+                if self.watch.is_stopped || objective < before + before.abs() * LITTLE {
+                    break;
+                }
+                before = objective;
+            }
+        }
+        let mut objectives = Vec::new();
+        let mut mutual = Vec::new();
+        for (a, b) in pairs_of_views(latent.len()) {
+            let similarities = Similarities::of(&latent[a], &latent[b]);
+            objectives.push(similarities.objective());
+            mutual.push(([a, b], similarities.mutual()));
+        }
+        let objective = objectives.iter().sum::<f64>() / objectives.len() as f64;
+        Ok(Learned { model: model.expect("there are rounds"), objective, mutual })
+    }
+
+    /// Couples all words and fits; also the objective of what it began with.
+    fn round(&mut self, latent: &[Matrix], temperature: f32, before: Option<&Model>) -> Result<(Model, f64)> {
+        let mut moments: Option<Moments> = None;
+        let (mut objective, mut pairs, mut ways) = (0.0, 0, 0);
+        for (a, b) in pairs_of_views(latent.len()) {
+            let similarities = Similarities::of(&latent[a], &latent[b]);
+            objective += similarities.objective();
+            pairs += similarities.mutual().len();
+            ways += 1;
+            let coupling = similarities.coupling(temperature);
+            let first = |view: usize| self.words[view].first(latent[view].rows());
+            let of_pair = Moments::of_pairs(&self.shapes, [a, b], coupling.moments(&first(a), &first(b)));
+            merge(&mut moments, of_pair)?;
+        }
+        for kept in &self.kept {
+            merge(&mut moments, self.moments_of(kept))?;
+        }
+        let model = self.fit(&moments.expect("there are two views"), SOFT, before)?;
+        let objective = objective / f64::from(ways);
+        let number = self.watch.rounds.len() + 1;
+        self.watch.note(Round { number, words: latent[0].rows(), pairs, objective });
+        Ok((model, objective))
+    }
+
+    /// A model of pairs.
+    pub fn fit_pairs<'b>(
+        &self,
+        pairs: impl Iterator<Item = &'b Pairs>,
+        shrinkage: f64,
+        before: Option<&Model>,
+    ) -> Result<Model> {
+        let mut moments = None;
+        for pairs in pairs.filter(|pairs| !pairs.rows.is_empty()) {
+            merge(&mut moments, self.moments_of(pairs))?;
+        }
+        let none =
+            || Error::NotEnoughData("no given pair is of frequent words of both views; begin without any".to_owned());
+        self.fit(&moments.ok_or_else(none)?, shrinkage, before)
+    }
+
+    fn moments_of(&self, pairs: &Pairs) -> Moments {
+        let side = |side: usize| {
+            let rows: Vec<usize> = pairs.rows.iter().map(|rows| rows[side]).collect();
+            self.words[pairs.views[side]].vectors.select(&rows)
+        };
+        Moments::of_pairs(&self.shapes, pairs.views, PatternMoments::of_rows(&side(0), &side(1)))
+    }
+
+    fn fit(&self, moments: &Moments, shrinkage: f64, before: Option<&Model>) -> Result<Model> {
+        let mut options = self.fit.clone();
+        options.shrinkage = Shrinkage::By(shrinkage);
+        if let Some(before) = before {
+            options.mbfa.start = Start::Model(std::sync::Arc::new(before.clone()));
+        }
+        Ok(model::fit(moments, &options)?.0)
+    }
+}
+
+fn merge(sum: &mut Option<Moments>, part: Moments) -> Result<()> {
+    match sum {
+        Some(sum) => sum.merge(&part),
+        None => {
+            *sum = Some(part);
+            Ok(())
+        }
+    }
+}
+
+/// Every two of so many views.
+pub fn pairs_of_views(views: usize) -> impl Iterator<Item = (usize, usize)> {
+    (0..views).flat_map(move |a| (a + 1..views).map(move |b| (a, b)))
+}

@@ -1,0 +1,185 @@
+//! All similarities of the frequent words of two views at once, by CSLS, and the words that they call for.
+
+use rayon::prelude::*;
+
+use super::coupling::Coupling;
+use crate::linalg::product_of_rows;
+use crate::vectors::Matrix;
+
+/// Neighbours that CSLS asks how crowded it is around a word.
+const NEIGHBOURS: usize = 10;
+/// Rows that one thread multiplies at a time, and columns that it looks through.
+const ROWS: usize = 64;
+const COLUMNS: usize = 64;
+
+/// `2 cos(x, y) - r(x) - r(y)` of every two words, where `r` is a word's mean cosine to its nearest words of the other view.
+pub struct Similarities {
+    rows: usize,
+    cols: usize,
+    csls: Vec<f32>,
+    /// The best word of the other view and its score, for every row and for every column.
+    pub forth: Vec<Best>,
+    /// See `forth`.
+    pub back: Vec<Best>,
+}
+
+/// The most similar word.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Best {
+    /// Which.
+    pub index: usize,
+    /// How similar.
+    pub score: f32,
+}
+
+/// Two words that are each other's best.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Mutual {
+    /// Their rows.
+    pub rows: [usize; 2],
+    /// How similar they are.
+    pub score: f32,
+}
+
+impl Similarities {
+    /// Of rows of length 1.
+    pub fn of(x: &Matrix, y: &Matrix) -> Self {
+        let (rows, cols) = (x.rows(), y.rows());
+        let mut csls = vec![0.0_f32; rows * cols];
+        let of_rows: Vec<f32> = csls
+            .par_chunks_mut(ROWS * cols)
+            .zip(x.as_slice().par_chunks(ROWS * x.cols()))
+            .flat_map_iter(|(cosines, x)| {
+                product_of_rows(x, y.as_slice(), y.cols(), cosines);
+                cosines.chunks_exact(cols).map(|row| Largest::of(row).mean()).collect::<Vec<_>>()
+            })
+            .collect();
+        let of_columns: Vec<f32> =
+            fold_columns(&csls, cols, Largest::default(), |largest, _, value| largest.add(value))
+                .iter()
+                .map(Largest::mean)
+                .collect();
+        let forth: Vec<Best> = csls
+            .par_chunks_mut(cols)
+            .zip(&of_rows)
+            .map(|(row, own)| {
+                row.iter_mut().zip(&of_columns).for_each(|(score, other)| *score = 2.0 * *score - own - other);
+                row.iter().enumerate().fold(Best::NONE, |best, (index, &score)| best.or(index, score))
+            })
+            .collect();
+        let back = fold_columns(&csls, cols, Best::NONE, |best, row, score| *best = best.or(row, score));
+        Similarities { rows, cols, csls, forth, back }
+    }
+
+    /// The mean similarity of all words to their best ones, both ways: what learning raises.
+    pub fn objective(&self) -> f64 {
+        0.5 * (mean(&self.forth) + mean(&self.back))
+    }
+
+    /// Words that are each other's best, the most similar first.
+    pub fn mutual(&self) -> Vec<Mutual> {
+        let is_mutual = |(row, best): (usize, &Best)| {
+            (self.back[best.index].index == row).then_some(Mutual { rows: [row, best.index], score: best.score })
+        };
+        let mut mutual: Vec<Mutual> = self.forth.iter().enumerate().filter_map(is_mutual).collect();
+        mutual.sort_by(|a, b| b.score.total_cmp(&a.score));
+        mutual
+    }
+
+    /// How probable every two words are a pair, if both languages have a word for everything: the lower the temperature,
+    /// the more the best ones stand out.
+    pub fn coupling(self, temperature: f32) -> Coupling {
+        Coupling::of_scores(self.csls, self.rows, self.cols, temperature)
+    }
+}
+
+fn mean(best: &[Best]) -> f64 {
+    best.iter().map(|best| f64::from(best.score)).sum::<f64>() / best.len() as f64
+}
+
+/// Folds every column, many of them at a time: a matrix is read row by row.
+fn fold_columns<T: Copy + Send + Sync>(
+    values: &[f32],
+    cols: usize,
+    start: T,
+    add: impl Fn(&mut T, usize, f32) + Sync,
+) -> Vec<T> {
+    let strips: Vec<usize> = (0..cols).step_by(COLUMNS).collect();
+    let of_strip = |&first: &usize| {
+        let last = cols.min(first + COLUMNS);
+        let mut folded = vec![start; last - first];
+        for (row, values) in values.chunks_exact(cols).enumerate() {
+            folded.iter_mut().zip(&values[first..last]).for_each(|(folded, &value)| add(folded, row, value));
+        }
+        folded
+    };
+    strips.par_iter().flat_map_iter(of_strip).collect()
+}
+
+impl Best {
+    const NONE: Best = Best { index: 0, score: f32::NEG_INFINITY };
+
+    fn or(self, index: usize, score: f32) -> Self {
+        if score > self.score { Best { index, score } } else { self }
+    }
+}
+
+/// The largest values so far, increasing.
+#[derive(Clone, Copy)]
+struct Largest {
+    values: [f32; NEIGHBOURS],
+}
+
+impl Default for Largest {
+    fn default() -> Self {
+        Largest { values: [f32::NEG_INFINITY; NEIGHBOURS] }
+    }
+}
+
+impl Largest {
+    fn of(values: &[f32]) -> Self {
+        let mut largest = Largest::default();
+        values.iter().for_each(|&value| largest.add(value));
+        largest
+    }
+
+    fn add(&mut self, value: f32) {
+        if value > self.values[0] {
+            let place = self.values.partition_point(|&other| other < value) - 1;
+            self.values.copy_within(1..=place, 0);
+            self.values[place] = value;
+        }
+    }
+
+    fn mean(&self) -> f32 {
+        let (mut sum, mut count) = (0.0, 0.0);
+        for &value in self.values.iter().filter(|value| value.is_finite()) {
+            sum += value;
+            count += 1.0;
+        }
+        sum / f32::max(count, 1.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn similarities_are_csls_and_the_best_ones_are_found_both_ways() {
+        // On the unit circle: with fewer words than neighbours, all of them are neighbours.
+        let at = |degrees: &[f32]| {
+            Matrix::new(degrees.iter().flat_map(|d| [d.to_radians().cos(), d.to_radians().sin()]).collect(), 2)
+        };
+        let (x, y) = (at(&[0.0, 50.0, 100.0]), at(&[5.0, 90.0]));
+        let cos = |a: f32, b: f32| (a - b).to_radians().cos();
+        let r_x = (cos(50.0, 5.0) + cos(50.0, 90.0)) / 2.0;
+        let r_y = (cos(0.0, 5.0) + cos(50.0, 5.0) + cos(100.0, 5.0)) / 3.0;
+        let found = Similarities::of(&x, &y);
+        assert!((found.csls[2] - (2.0 * cos(50.0, 5.0) - r_x - r_y)).abs() < 1e-6);
+        assert_eq!(found.forth.iter().map(|best| best.index).collect::<Vec<_>>(), [0, 1, 1]);
+        let mutual: Vec<[usize; 2]> = found.mutual().iter().map(|mutual| mutual.rows).collect();
+        assert_eq!(mutual.len(), 2);
+        assert!(mutual.contains(&[0, 0]) && mutual.contains(&[2, 1]));
+    }
+}

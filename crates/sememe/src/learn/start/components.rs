@@ -1,0 +1,151 @@
+//! Independent components: the directions in which words are most unlike a normal distribution.
+//!
+//! Each is about something, such as ships, numbers or first names: most words have nothing to do with it and a few have
+//! much. What a component is about shows in other languages too (Yamagiwa, Oyama & Shimodaira 2023), and so do the shape
+//! of its distribution and how it goes together with others. These are third and higher moments: second moments, which
+//! whitening makes all alike, cannot tell one rotation from another.
+
+use rayon::prelude::*;
+
+use crate::error::Result;
+use crate::linalg::{Eigen, Mat, outer_gram, product_of_rows, times};
+use crate::normalize::column_means;
+use crate::random::Random;
+use crate::vectors::Matrix;
+
+/// Steps at most, and the change of every direction after which there are no more.
+const STEPS: usize = 60;
+const STILL: f64 = 1e-3;
+/// Directions with less than this fraction of the largest variance are not there.
+const NOTHING: f64 = 1e-6;
+/// Components that one thread multiplies at a time.
+const ROWS: usize = 32;
+
+/// Words turned and scaled so that all directions have variance 1 and none goes with another.
+pub struct Whitened {
+    /// One word a row.
+    pub rows: Matrix,
+    /// One direction a row.
+    directions: Matrix,
+}
+
+impl Whitened {
+    /// Of words, in so many directions of most variance, or fewer if there are not as many.
+    pub fn of(words: &Matrix, directions: usize) -> Result<Self> {
+        let (n, dim) = (words.rows(), words.cols());
+        let means = column_means(words);
+        let centred = Mat::from_fn(dim, n, |i, j| f64::from(words.row(j)[i]) - means[i]);
+        let eigen = Eigen::new(&outer_gram(&centred), "the covariance of frequent words")?;
+        let largest = eigen.values[dim - 1];
+        let is_there = |&at: &usize| eigen.values[at] > NOTHING * largest;
+        let kept: Vec<usize> = (0..dim).rev().take(directions).filter(is_there).collect();
+        let scaled = Mat::from_fn(kept.len(), dim, |i, j| {
+            eigen.vectors[(j, kept[i])] * (n as f64 / eigen.values[kept[i]]).sqrt()
+        });
+        let turned = times(&scaled, &centred);
+        let rows = (0..n).flat_map(|j| turned.col_as_slice(j).iter().map(|&x| x as f32)).collect();
+        let columns = (0..kept.len()).flat_map(|i| (0..n).map(move |j| (i, j))).map(|(i, j)| turned[(i, j)] as f32);
+        Ok(Whitened { directions: Matrix::new(columns.collect(), n), rows: Matrix::new(rows, kept.len()) })
+    }
+
+    /// The same with only the first so many directions.
+    pub fn narrowed(self, count: usize) -> Self {
+        if count == self.rows.cols() {
+            return self;
+        }
+        let rows = self.rows.as_slice().chunks_exact(self.rows.cols()).flat_map(|row| row[..count].to_vec()).collect();
+        let directions = self.directions.select(&(0..count).collect::<Vec<_>>());
+        Whitened { rows: Matrix::new(rows, count), directions }
+    }
+}
+
+/// Components of words.
+pub struct Components {
+    /// One a row, in the directions of the whitened words; all of length 1 and at right angles.
+    pub directions: Mat,
+    /// How much of it every word has: one component a row, one word a column.
+    pub values: Matrix,
+}
+
+impl Components {
+    /// The directions of greatest skewness, from a random rotation: fixed points of `W ← E[(W z)² zᵀ]` made orthogonal
+    /// (Hyvärinen's FastICA with the square as its function).
+    pub fn of(words: &Whitened, random: &mut Random) -> Result<Self> {
+        let (dim, n) = (words.directions.rows(), words.directions.cols());
+        let mut directions = orthogonal(&Mat::from_fn(dim, dim, |_, _| random.normal()))?;
+        for _ in 0..STEPS {
+            let mut values = values(&directions, words);
+            values.as_mut_slice().iter_mut().for_each(|value| *value *= *value);
+            let mut moments = vec![0.0_f32; dim * dim];
+            moments.par_chunks_mut(ROWS * dim).zip(values.as_slice().par_chunks(ROWS * n)).for_each(
+                |(out, squares)| {
+                    product_of_rows(squares, words.directions.as_slice(), n, out);
+                },
+            );
+            let next = orthogonal(&Mat::from_fn(dim, dim, |i, j| f64::from(moments[i * dim + j]) / n as f64))?;
+            let turned = |i: usize| {
+                let cosine: f64 = (0..dim).map(|j| next[(i, j)] * directions[(i, j)]).sum();
+                (1.0 - cosine.abs()).abs()
+            };
+            let change = (0..dim).map(turned).fold(0.0, f64::max);
+            directions = next;
+            if change < STILL {
+                break;
+            }
+        }
+        let mut values = values(&directions, words);
+        // Few words have much of a component, not little of it.
+        for (component, row) in values.as_mut_slice().chunks_exact_mut(n).enumerate() {
+            if row.iter().map(|&x| f64::from(x).powi(3)).sum::<f64>() < 0.0 {
+                row.iter_mut().for_each(|x| *x = -*x);
+                (0..dim).for_each(|j| directions[(component, j)] *= -1.0);
+            }
+        }
+        Ok(Components { directions, values })
+    }
+}
+
+fn values(directions: &Mat, words: &Whitened) -> Matrix {
+    let (dim, n) = (directions.nrows(), words.rows.rows());
+    let rows: Vec<f32> = (0..dim).flat_map(|i| (0..dim).map(move |j| (i, j))).map(|at| directions[at] as f32).collect();
+    let mut out = vec![0.0_f32; dim * n];
+    out.par_chunks_mut(ROWS * n).zip(rows.par_chunks(ROWS * dim)).for_each(|(out, directions)| {
+        product_of_rows(directions, words.rows.as_slice(), dim, out);
+    });
+    Matrix::new(out, n)
+}
+
+/// The nearest matrix with rows of length 1 at right angles.
+fn orthogonal(a: &Mat) -> Result<Mat> {
+    let eigen = Eigen::new(&outer_gram(a), "directions of components")?;
+    let largest = eigen.values.last().copied().unwrap_or(1.0);
+    Ok(times(&eigen.map(|value| value.max(1e-12 * largest).powf(-0.5)), a))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn components_that_were_mixed_are_found_again() {
+        let mut random = Random::new(3);
+        let (n, dim) = (4000, 4);
+        // Exponential distributions are skewed; mixing them makes them less so.
+        let sources: Vec<f64> = (0..n * dim).map(|_| -random.uniform().ln() - 1.0).collect();
+        let mix = Mat::from_fn(dim, dim, |_, _| random.normal());
+        let mixed = (0..n).flat_map(|row| {
+            let source = &sources[row * dim..(row + 1) * dim];
+            (0..dim).map(|i| (0..dim).map(|j| mix[(i, j)] * source[j]).sum::<f64>() as f32).collect::<Vec<_>>()
+        });
+        let words = Whitened::of(&Matrix::new(mixed.collect(), dim), dim).unwrap();
+        let components = Components::of(&words, &mut random).unwrap();
+        for source in 0..dim {
+            let correlation = |component: usize| {
+                let values = components.values.row(component).iter().enumerate();
+                values.map(|(row, &x)| f64::from(x) * sources[row * dim + source]).sum::<f64>() / n as f64
+            };
+            let best = (0..dim).map(correlation).fold(0.0, f64::max);
+            assert!(best > 0.95, "source {source}: {best}");
+        }
+    }
+}

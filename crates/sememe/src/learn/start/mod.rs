@@ -1,0 +1,8 @@
+//! Where to begin without any pair.
+
+mod components;
+mod matching;
+mod profiles;
+mod search;
+
+pub use self::search::{Chance, search};

@@ -1,0 +1,123 @@
+//! Attempts to begin, and whether what came out of the best is better than chance.
+
+use super::super::rounds::{Learned, Learner, Watch};
+use super::super::similarity::Mutual;
+use super::super::words::Words;
+use super::components::{Components, Whitened};
+use super::matching::matching;
+use super::profiles::profiles;
+use crate::align::brief;
+use crate::error::{Error, Result};
+use crate::linalg::{Mat, Svd, scale_columns, times, transpose_times};
+use crate::model;
+use crate::moments::Shape;
+use crate::normalize::scale_to_unit;
+use crate::random::Random;
+use crate::vectors::Matrix;
+
+/// Words of each view that components are looked for in, and that attempts learn from.
+const WORDS_FOR_COMPONENTS: usize = 10_000;
+const WORDS_OF_ATTEMPTS: usize = 4000;
+/// Independent pairs of components that attempts are made of, one after another as long as it takes.
+const COMPONENTS: [usize; 2] = [8, 8];
+/// Attempts that know nothing, to compare with.
+const RANDOM: usize = 3;
+/// So many standard deviations of what chance comes to are no accident.
+const CLEARLY: f64 = 6.0;
+
+/// How an alignment that nobody checked compares with such that cannot be right: the mean CSLS of words with their best
+/// translations.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Chance {
+    /// Of the alignment.
+    pub objective: f64,
+    /// The mean after learning from random rotations.
+    pub random: f64,
+    /// Their standard deviation.
+    pub deviation: f64,
+}
+
+impl Chance {
+    /// Whether it is clearly better.
+    pub fn is_beaten(&self) -> bool {
+        self.objective > self.random + CLEARLY * self.deviation.max(0.02 * self.random.abs())
+    }
+}
+
+/// Aligns two views of which no pair is known: rows of words that belong together, and how sure that is.
+pub fn search(
+    shapes: [&Shape; 2],
+    words: [&Words; 2],
+    count: usize,
+    random: &mut Random,
+    watch: &mut Watch,
+) -> Result<(Vec<[usize; 2]>, Chance)> {
+    let fit = brief(&model::Options::default());
+    let mut learner =
+        Learner { shapes: shapes.map(Clone::clone).to_vec(), words: words.to_vec(), fit, kept: Vec::new(), watch };
+    let few = WORDS_OF_ATTEMPTS.min(count);
+    let [x, y] = words.map(|words| words.first(WORDS_FOR_COMPONENTS));
+    let dim = x.cols().min(y.cols());
+    let (x, y) = (Whitened::of(&x, dim)?, Whitened::of(&y, dim)?);
+    let dim = x.rows.cols().min(y.rows.cols());
+    let (x, y) = (x.narrowed(dim), y.narrowed(dim));
+    let by_chance = (0..RANDOM)
+        .map(|_| {
+            let rotation = Mat::from_fn(dim, dim, |_, _| random.normal());
+            Ok(attempt(&mut learner, turned(&x, &y, &rotation, few)?, few)?.objective)
+        })
+        .collect::<Result<Vec<f64>>>()?;
+    let mean = by_chance.iter().sum::<f64>() / RANDOM as f64;
+    let variance = by_chance.iter().map(|score| (score - mean).powi(2)).sum::<f64>() / (RANDOM - 1) as f64;
+    let of_profiles = words.iter().map(|words| profiles(&words.first(few))).collect::<Result<Vec<_>>>()?;
+    let mut learned = attempt(&mut learner, of_profiles, few)?;
+    let mut chance = Chance { objective: learned.objective, random: mean, deviation: variance.sqrt() };
+    let mut map = Mat::zeros(dim, dim);
+    for more in COMPONENTS {
+        if chance.is_beaten() || learner.watch.is_stopped {
+            break;
+        }
+        for _ in 0..more {
+            let (of_x, of_y) = (Components::of(&x, random)?, Components::of(&y, random)?);
+            let matched = times(&matching(&of_x, &of_y), &of_y.directions);
+            map += transpose_times(&of_x.directions, &matched);
+        }
+        learned = learner.learn_from(turned(&x, &y, &map, count)?, count)?;
+        let again = learner.again(&learned, few)?;
+        chance.objective = learner.cycle(again)?.objective;
+    }
+    if !chance.is_beaten() {
+        return Err(Error::NoBetterThanChance {
+            views: shapes.map(|shape| shape.name.clone()),
+            objective: chance.objective,
+            chance: chance.random,
+        });
+    }
+    let (_, mutual) = &learned.mutual[0];
+    let rows = |mutual: &Mutual| [0, 1].map(|side| words[side].rows[mutual.rows[side]]);
+    Ok((mutual.iter().map(rows).collect(), chance))
+}
+
+/// Two cycles: the second shows whether the first was on the way to something.
+fn attempt(learner: &mut Learner, latent: Vec<Matrix>, count: usize) -> Result<Learned> {
+    let first = learner.cycle(latent)?;
+    let second = learner.again(&first, count)?;
+    learner.cycle(second)
+}
+
+/// The first so many words of both views where a map `x ᵀ map y` of whitened words says, which need not be a rotation.
+fn turned(x: &Whitened, y: &Whitened, map: &Mat, count: usize) -> Result<Vec<Matrix>> {
+    let Svd { u, s, v } = Svd::new(map, "the map between components")?;
+    let roots: Vec<f64> = s.iter().map(|value| value.sqrt()).collect();
+    let turn = |words: &Whitened, by: &Mat| {
+        let dim = by.nrows();
+        let rows = words.rows.select(&(0..count.min(words.rows.rows())).collect::<Vec<_>>());
+        let columns = Mat::from_fn(dim, rows.rows(), |i, j| f64::from(rows.row(j)[i]));
+        let turned = times(&scale_columns(by, &roots).transpose(), &columns);
+        let values = (0..rows.rows()).flat_map(|j| turned.col_as_slice(j).iter().map(|&x| x as f32)).collect();
+        let mut turned = Matrix::new(values, dim);
+        scale_to_unit(&mut turned);
+        turned
+    };
+    Ok(vec![turn(x, &u), turn(y, &v)])
+}

@@ -1,0 +1,58 @@
+//! The words that are learned from: the most frequent ones of a view, prepared, centred and of length 1.
+
+use crate::error::Result;
+use crate::model::{Model, View};
+use crate::normalize::{Normalizer, Step, column_means, norm, scale_to_unit};
+use crate::vectors::{Embeddings, Matrix};
+
+/// Words of one view.
+pub struct Words {
+    /// Where each was in the view.
+    pub rows: Vec<usize>,
+    /// Their vectors.
+    pub vectors: Matrix,
+}
+
+impl Words {
+    /// The first so many that have a direction, after the steps that the view goes through anyway. Centring is no choice
+    /// here: what all words of a language have in common would make every two of them similar.
+    pub fn of(embeddings: &Embeddings, count: usize, steps: &[Step]) -> Self {
+        let matrix = embeddings.matrix();
+        let has_direction = |&row: &usize| norm(matrix.row(row)) > 0.0;
+        let rows: Vec<usize> = (0..matrix.rows()).filter(has_direction).take(count).collect();
+        let words = rows.iter().map(|&row| embeddings.word(row)).collect();
+        let mut chosen = Embeddings::new(words, matrix.select(&rows));
+        Normalizer::fit_apply(steps, &mut chosen);
+        let mut vectors = chosen.into_matrix();
+        centre(&mut vectors);
+        Words { rows, vectors }
+    }
+
+    /// The vectors of the first so many.
+    pub fn first(&self, count: usize) -> Matrix {
+        self.vectors.select(&(0..count.min(self.vectors.rows())).collect::<Vec<_>>())
+    }
+
+    /// Directions of the first so many in the latent space of a model.
+    pub fn project(&self, view: &View, count: usize) -> Result<Matrix> {
+        let mut latent = view.project(&self.first(count))?;
+        scale_to_unit(&mut latent);
+        Ok(latent)
+    }
+}
+
+/// Directions of the first so many words of all views.
+pub fn project(words: &[&Words], model: &Model, count: usize) -> Result<Vec<Matrix>> {
+    words.iter().zip(&model.views).map(|(words, view)| words.project(view, count)).collect()
+}
+
+/// Makes rows of length 1, subtracts their mean, and makes them of length 1 again.
+pub fn centre(rows: &mut Matrix) {
+    scale_to_unit(rows);
+    let means = column_means(rows);
+    let cols = rows.cols();
+    for row in rows.as_mut_slice().chunks_exact_mut(cols) {
+        row.iter_mut().zip(&means).for_each(|(x, mean)| *x -= *mean as f32);
+    }
+    scale_to_unit(rows);
+}
