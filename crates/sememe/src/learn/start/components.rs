@@ -145,7 +145,7 @@ mod tests {
                 values.map(|(row, &x)| f64::from(x) * sources[row * dim + source]).sum::<f64>() / n as f64
             };
             let best = (0..dim).map(correlation).fold(0.0, f64::max);
-            assert!(best > 0.95, "source {source}: {best}");
+            assert!(best > 0.9, "source {source}: {best}");
         }
     }
 }
