@@ -4,7 +4,7 @@
 //! Analysis*, ACL 2019). The way through the library, each noun a module:
 //!
 //! [`vectors`] + [`lexicon`] → [`moments`] → [`model`] → [`latent`](model::View::project) [`space`] → [`retrieve`] →
-//! [`evaluate`].
+//! [`evaluate`]. Where there is no lexicon worth the name, [`learn`] makes one.
 //!
 //! ```
 //! use sememe::{lexicon::Tuples, model::ibfa, moments::Moments, retrieve, vectors::{Embeddings, Matrix}};

@@ -3,6 +3,7 @@
 mod errors;
 mod evaluation;
 mod evidence;
+mod learning;
 mod pipeline;
 mod retrieval;
 mod studies;

@@ -1,0 +1,67 @@
+//! `sememe align` with little or no dictionary.
+
+use std::path::Path;
+
+use super::{bundled, json, refused, sememe, text};
+
+fn view(name: &str) -> String {
+    format!("{name}={}", bundled(&format!("{name}.npy.zst")).display())
+}
+
+/// Vectors of numbers that have nothing to do with anything.
+fn write_noise(path: &Path, words: usize, mut state: u64) {
+    let mut number = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as f64 / (1_u64 << 31) as f64 - 0.5
+    };
+    let mut row = |word: usize| {
+        let values: Vec<String> = (0..20).map(|_| format!("{:.4}", number())).collect();
+        format!("w{word} {}\n", values.join(" "))
+    };
+    let rows: String = (0..words).map(&mut row).collect();
+    std::fs::write(path, format!("{words} 20\n{rows}")).unwrap();
+}
+
+#[test]
+fn refining_finds_pairs_and_doubts_entries() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("pairs.txt"), "wrong\tavec\n").unwrap();
+    let arguments = ["align", &view("en"), &view("fr"), "--identical", "--lexicon", "en-fr=pairs.txt", "--lower"];
+    let learn = ["--max-words", "1500", "--refine", "--trust", "keep", "-o", "space"];
+    let result = json(folder.path(), &[&arguments[..], &learn].concat());
+    let learning = &result["learning"];
+    assert!(learning["induced"].as_u64().unwrap() > 200, "{learning}");
+    let objective = |round: &serde_json::Value| round["objective"].as_f64().unwrap();
+    let rounds = learning["rounds"].as_array().unwrap();
+    assert!(objective(rounds.last().unwrap()) > objective(&rounds[0]));
+    let doubtful = learning["doubtful"].as_array().unwrap();
+    assert!(doubtful.iter().any(|entry| entry["words"] == serde_json::json!(["wrong", "avec"])), "{doubtful:?}");
+    let translated =
+        json(folder.path(), &["translate", "space", "--from", "en", "--to", "fr", "--criterion", "csls", "water"]);
+    assert!(translated.to_string().contains("eau"), "{translated}");
+}
+
+#[test]
+fn what_cannot_be_learned_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    write_noise(&path.join("a.vec"), 600, 1);
+    write_noise(&path.join("b.vec"), 600, 2);
+    let unrelated = sememe(path, &["align", "a=a.vec", "b=b.vec", "--unsupervised", "-o", "space"]);
+    let message = text(&unrelated.stderr);
+    assert_eq!(unrelated.status.code(), Some(1), "{message}");
+    assert!(message.contains("no better than chance") && !path.join("space").exists(), "{message}");
+
+    let (en, fr) = (view("en"), view("fr"));
+    let few = refused(path, &["align", &en, &fr, "--identical", "--refine", "--max-words", "50", "-o", "space"]);
+    assert!(few.contains("learning pairs needs 500"), "{few}");
+    let both = refused(path, &["align", &en, &fr, "--identical", "--unsupervised", "-o", "space"]);
+    assert!(both.contains("--unsupervised") && both.contains("--identical"), "{both}");
+    let trust = refused(path, &["align", &en, &fr, "--identical", "--trust", "keep", "-o", "space"]);
+    assert!(trust.contains("--refine"), "{trust}");
+    let nothing = refused(path, &["align", &en, &fr, "-o", "space"]);
+    assert!(nothing.contains("--unsupervised"), "{nothing}");
+    std::fs::write(path.join("none.txt"), "zzzz qqqq\n").unwrap();
+    let none = refused(path, &["align", &en, &fr, "--lexicon", "en-fr=none.txt", "--refine", "-o", "space"]);
+    assert!(none.contains("no given pair"), "{none}");
+}
