@@ -74,7 +74,7 @@ impl Coupling {
             values.iter().enumerate().for_each(|(col, value)| transposed[col * y.rows() + row] = *value);
         }
         let mut out = vec![0.0_f32; self.of_rows.len() * dim];
-        let blocks = out.par_chunks_mut(ROWS * dim).zip(self.weights.par_chunks(ROWS * self.cols));
+        let blocks = out.par_chunks_mut(2 * ROWS * dim).zip(self.weights.par_chunks(2 * ROWS * self.cols));
         blocks.for_each(|(out, weights)| product_of_rows(weights, &transposed, self.cols, out));
         Matrix::new(out, dim)
     }

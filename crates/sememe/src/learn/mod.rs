@@ -29,10 +29,8 @@ const WORDS: usize = 8000;
 const LAST_WORDS: usize = 20_000;
 /// With fewer words than this there is nothing to learn from.
 const FEWEST: usize = 500;
-/// Shrinkage of a fit to given pairs: this part of a dimension's share of them, within limits.
-const SHARE: f64 = 0.6;
-const LEAST: f64 = 0.3;
-const MOST: f64 = 0.9;
+/// Shrinkage of a fit to the induced lexicon.
+const LAST_SHRINKAGE: f64 = 0.3;
 
 /// Whether given entries may be doubted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -127,63 +125,85 @@ pub fn learn(
     options: &Options,
     observer: &dyn Observer,
 ) -> Result<Learned> {
-    let words: Vec<Words> = views
-        .iter()
-        .map(|(_, embeddings)| Words::of(embeddings, LAST_WORDS, &options.align.evidence.normalize))
-        .collect();
-    if let Some((words, (name, _))) = words.iter().zip(&views).find(|(words, _)| words.rows.len() < FEWEST) {
-        return Err(Error::NotEnoughData(format!(
-            "view {name:?} has {} words with a direction; learning without a dictionary needs {FEWEST} at least",
-            words.rows.len()
-        )));
-    }
     let shapes: Vec<Shape> = views.iter().map(|(name, view)| Shape { name: name.clone(), dim: view.dim() }).collect();
-    let given_pairs = pairs_of(given, &words);
-    let mut report = Report { rounds: Vec::new(), induced: 0, chances: Vec::new(), doubtful: Vec::new() };
-    let mut watch = Watch { observer, rounds: Vec::new(), is_stopped: false };
-    let mut tuples_to_begin = given.clone();
-    if options.is_unsupervised {
-        let mut random = Random::new(options.seed);
-        for other in 1..words.len() {
-            let (shapes, words) = ([&shapes[0], &shapes[other]], [&words[0], &words[other]]);
-            let (found, chance) = start::search(shapes, words, WORDS, &mut random, &mut watch)?;
-            for rows in found {
-                let mut tuple = vec![None; given.views()];
-                (tuple[0], tuple[other]) = (Some(rows[0]), Some(rows[1]));
-                tuples_to_begin.add(&tuple);
-            }
-            report.chances.push(chance);
-        }
-    }
-    let beginning = pairs_of(&tuples_to_begin, &words);
+    let words = words_of(&views, &options.align)?;
+    let pairs = pairs_of(given, &words);
     let kept = match options.trust {
-        Trust::Keep => given_pairs.clone(),
+        Trust::Keep => pairs.clone(),
         Trust::Doubt => Vec::new(),
+    };
+    let mut watch = Watch { observer, rounds: Vec::new(), is_stopped: false };
+    let (found, chances) = match options.is_unsupervised {
+        true => search(&shapes, &words, options.seed, &mut watch)?,
+        false => (None, Vec::new()),
     };
     let fit = align::brief(&options.align.fit);
     let mut learner = Learner { shapes: shapes.clone(), words: words.iter().collect(), fit, kept, watch: &mut watch };
-    let count: usize = beginning.iter().map(|pairs| pairs.rows.len()).sum();
-    let dim = shapes.iter().map(|shape| shape.dim).max().unwrap_or(0);
-    let shrinkage = (SHARE * dim as f64 / count.max(1) as f64).clamp(LEAST, MOST);
-    let start = learner.fit_pairs(beginning.iter(), shrinkage, None)?;
-    let learned = learner.learn(start, WORDS)?;
-    let (tuples, model) = last_lexicon(&learner, learned.model, given, options.trust)?;
-    for pairs in &given_pairs {
-        let of_pair = last::doubtful(&learner.words, &model, pairs)?.into_iter().map(|(rows, score)| Doubtful {
-            views: pairs.views,
-            rows: [0, 1].map(|side| words[pairs.views[side]].rows[rows[side]]),
-            score,
-        });
-        report.doubtful.extend(of_pair);
-    }
-    report.doubtful.sort_by(|a, b| a.score.total_cmp(&b.score));
-    report.induced = tuples.len() - if options.trust == Trust::Keep { given.len() } else { 0 };
-    report.rounds = watch.rounds;
+    let learned = match found {
+        // A search for two views ends where learning would.
+        Some(Found { model, .. }) if options.align.fit.method_for(views.len()) == model.method => model,
+        Some(Found { tuples, .. }) => learner.learn_from_pairs(&pairs_of(&tuples, &words))?,
+        None => learner.learn_from_pairs(&pairs)?,
+    };
+    let (tuples, model) = last_lexicon(&learner, learned, given, options.trust)?;
+    let doubtful = doubtful(&learner, &model, &pairs)?;
+    let induced = tuples.len() - if options.trust == Trust::Keep { given.len() } else { 0 };
     let mut fitted = align::fit(views, &tuples, &options.align)?;
     // What a model found itself is no answer that it was told.
     let names: Vec<&str> = shapes.iter().map(|shape| shape.name.as_str()).collect();
     fitted.alignment.trained = Some(TrainedPairs::of(given, &names, |view, word| fitted.prepared[view].word(word)));
-    Ok(Learned { fitted, report })
+    Ok(Learned { fitted, report: Report { rounds: watch.rounds, induced, chances, doubtful } })
+}
+
+/// The words that are learned from, if there are enough.
+fn words_of(views: &[(String, Embeddings)], options: &align::Options) -> Result<Vec<Words>> {
+    let of_view = |(name, view): &(String, Embeddings)| {
+        let words = Words::of(view, LAST_WORDS, &options.evidence.normalize);
+        let count = words.rows.len();
+        let too_few = || format!("view {name:?} has {count} words with a direction; learning pairs needs {FEWEST}");
+        if count < FEWEST { Err(Error::NotEnoughData(too_few())) } else { Ok(words) }
+    };
+    views.iter().map(of_view).collect()
+}
+
+/// What was found without supervision: a model of two views, and tuples of the first view with each other one.
+struct Found {
+    model: Model,
+    tuples: Tuples,
+}
+
+fn search(shapes: &[Shape], words: &[Words], seed: u64, watch: &mut Watch) -> Result<(Option<Found>, Vec<Chance>)> {
+    let mut random = Random::new(seed);
+    let mut tuples = Tuples::new(words.len());
+    let mut chances = Vec::new();
+    let mut last = None;
+    for other in 1..words.len() {
+        let (shapes, words) = ([&shapes[0], &shapes[other]], [&words[0], &words[other]]);
+        let found = start::search(shapes, words, WORDS, &mut random, watch)?;
+        for rows in found.rows {
+            let mut tuple = vec![None; tuples.views()];
+            (tuple[0], tuple[other]) = (Some(rows[0]), Some(rows[1]));
+            tuples.add(&tuple);
+        }
+        chances.push(found.chance);
+        last = Some(found.model);
+    }
+    Ok((last.map(|model| Found { model, tuples }), chances))
+}
+
+fn doubtful(learner: &Learner, model: &Model, given: &[Pairs]) -> Result<Vec<Doubtful>> {
+    let mut doubtful = Vec::new();
+    for pairs in given {
+        let row = |side: usize, place: usize| learner.words[pairs.views[side]].rows[place];
+        let of_pairs = last::doubtful(&learner.words, model, pairs)?;
+        doubtful.extend(of_pairs.into_iter().map(|(places, score)| Doubtful {
+            views: pairs.views,
+            rows: [0, 1].map(|side| row(side, places[side])),
+            score,
+        }));
+    }
+    doubtful.sort_by(|a, b| a.score.total_cmp(&b.score));
+    Ok(doubtful)
 }
 
 /// What is sure among many words, twice: the first time makes the model that finds the second.
@@ -195,7 +215,7 @@ fn last_lexicon(learner: &Learner, mut model: Model, given: &Tuples, trust: Trus
             .iter()
             .map(|(views, sure)| Pairs { views: *views, rows: sure.iter().map(|sure| sure.rows).collect() })
             .collect();
-        model = learner.fit_pairs(pairs.iter().chain(&learner.kept), LEAST, Some(&model))?;
+        model = learner.fit_pairs(pairs.iter().chain(&learner.kept), LAST_SHRINKAGE, Some(&model))?;
     }
     let mut tuples = match trust {
         Trust::Keep => given.clone(),

@@ -8,7 +8,7 @@ use std::ops::ControlFlow;
 
 use super::similarity::{Mutual, Similarities};
 use super::words::{Words, project};
-use super::{Observer, Round};
+use super::{Observer, Round, WORDS};
 use crate::error::{Error, Result};
 use crate::model::mbfa::Start;
 use crate::model::{self, Model, Shrinkage};
@@ -24,6 +24,10 @@ const LITTLE: f64 = 0.005;
 const CYCLES: usize = 16;
 /// One pair of so many words begins a cycle.
 const SUREST: usize = 27;
+/// Shrinkage of a fit to given pairs: this part of a dimension's share of them, within limits.
+const SHARE: f64 = 0.6;
+const LEAST: f64 = 0.3;
+const MOST: f64 = 0.9;
 /// Shrinkage while words are coupled softly, and of a fit to few sure pairs.
 const SOFT: f64 = 0.5;
 const FEW: f64 = 0.7;
@@ -71,12 +75,16 @@ pub struct Learned {
 }
 
 impl Learner<'_, '_> {
-    /// Learns from a model of few pairs, in cycles as long as they get better.
-    pub fn learn(&mut self, start: Model, count: usize) -> Result<Learned> {
-        self.learn_from(project(&self.words, &start, count)?, count)
+    /// Learns from a model of given pairs.
+    pub fn learn_from_pairs(&mut self, pairs: &[Pairs]) -> Result<Model> {
+        let count: usize = pairs.iter().map(|pairs| pairs.rows.len()).sum();
+        let dim = self.shapes.iter().map(|shape| shape.dim).max().unwrap_or(0);
+        let shrinkage = (SHARE * dim as f64 / count.max(1) as f64).clamp(LEAST, MOST);
+        let start = self.fit_pairs(pairs.iter(), shrinkage, None)?;
+        Ok(self.learn_from(project(&self.words, &start, WORDS)?, WORDS)?.model)
     }
 
-    /// The same from directions of words.
+    /// Learns from directions of words, in cycles as long as they get better.
     pub fn learn_from(&mut self, start: Vec<Matrix>, count: usize) -> Result<Learned> {
         let mut best = self.cycle(start)?;
         for _ in 1..CYCLES {

@@ -9,7 +9,7 @@ use crate::vectors::Matrix;
 /// Neighbours that CSLS asks how crowded it is around a word.
 const NEIGHBOURS: usize = 10;
 /// Rows that one thread multiplies at a time, and columns that it looks through.
-const ROWS: usize = 64;
+const ROWS: usize = 512;
 const COLUMNS: usize = 64;
 
 /// `2 cos(x, y) - r(x) - r(y)` of every two words, where `r` is a word's mean cosine to its nearest words of the other view.

@@ -8,6 +8,7 @@ mod extension;
 mod formats;
 mod golden;
 mod hostile;
+mod learning;
 mod lexicons;
 mod models;
 mod properties;

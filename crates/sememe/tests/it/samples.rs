@@ -80,6 +80,22 @@ pub fn many_views(rows: usize, dims: &[usize], seed: u64) -> Vec<Embeddings> {
     dims.iter().map(view).collect()
 }
 
+/// Views of the same hidden rows with little noise, from a seed. A hidden number is mostly small and seldom large, as what
+/// a word has to do with a subject is.
+pub fn skewed_views(rows: usize, dims: &[usize], seed: u64) -> Vec<Embeddings> {
+    const HIDDEN: usize = 50;
+    let mut random = Random { state: seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(1) };
+    let mut skewed = || (random.uniform() + 0.5).max(1e-9).ln().powi(2) - 2.0;
+    let z: Vec<Vec<f64>> = (0..rows).map(|_| (0..HIDDEN).map(|_| skewed()).collect()).collect();
+    let view = |&dim: &usize| {
+        let (w, noise) = (random.rows(HIDDEN, dim), random.rows(rows, dim));
+        let entry = |i: usize, j: usize| (0..HIDDEN).map(|k| z[i][k] * w[k][j]).sum::<f64>() + 0.5 * noise[i][j];
+        let rows: Vec<Vec<f64>> = (0..rows).map(|i| (0..dim).map(|j| entry(i, j)).collect()).collect();
+        embeddings_of_rows(&rows)
+    };
+    dims.iter().map(view).collect()
+}
+
 struct Random {
     state: u64,
 }

@@ -5,4 +5,5 @@ mod matching;
 mod profiles;
 mod search;
 
-pub use self::search::{Chance, search};
+pub use self::search::Chance;
+pub(super) use self::search::search;

@@ -9,7 +9,7 @@ use super::profiles::profiles;
 use crate::align::brief;
 use crate::error::{Error, Result};
 use crate::linalg::{Mat, Svd, scale_columns, times, transpose_times};
-use crate::model;
+use crate::model::{self, Model};
 use crate::moments::Shape;
 use crate::normalize::scale_to_unit;
 use crate::random::Random;
@@ -18,8 +18,10 @@ use crate::vectors::Matrix;
 /// Words of each view that components are looked for in, and that attempts learn from.
 const WORDS_FOR_COMPONENTS: usize = 10_000;
 const WORDS_OF_ATTEMPTS: usize = 4000;
-/// Independent pairs of components that attempts are made of, one after another as long as it takes.
-const COMPONENTS: [usize; 2] = [8, 8];
+/// Independent components of both views that an attempt is made of: what they agree on adds up, what is wrong does not.
+const COMPONENTS: usize = 8;
+/// Attempts with components; the second has those of the first as well.
+const ATTEMPTS: usize = 2;
 /// Attempts that know nothing, to compare with.
 const RANDOM: usize = 3;
 /// So many standard deviations of what chance comes to are no accident.
@@ -44,14 +46,24 @@ impl Chance {
     }
 }
 
-/// Aligns two views of which no pair is known: rows of words that belong together, and how sure that is.
+/// What a search found.
+pub struct Found {
+    /// A model of the words that are learned from.
+    pub model: Model,
+    /// Rows of the views that belong together.
+    pub rows: Vec<[usize; 2]>,
+    /// How sure that is.
+    pub chance: Chance,
+}
+
+/// Aligns two views of which no pair is known.
 pub fn search(
     shapes: [&Shape; 2],
     words: [&Words; 2],
     count: usize,
     random: &mut Random,
     watch: &mut Watch,
-) -> Result<(Vec<[usize; 2]>, Chance)> {
+) -> Result<Found> {
     let fit = brief(&model::Options::default());
     let mut learner =
         Learner { shapes: shapes.map(Clone::clone).to_vec(), words: words.to_vec(), fit, kept: Vec::new(), watch };
@@ -72,17 +84,22 @@ pub fn search(
     let of_profiles = words.iter().map(|words| profiles(&words.first(few))).collect::<Result<Vec<_>>>()?;
     let mut learned = attempt(&mut learner, of_profiles, few)?;
     let mut chance = Chance { objective: learned.objective, random: mean, deviation: variance.sqrt() };
+    if chance.is_beaten() {
+        let again = learner.again(&learned, count)?;
+        learned = learner.learn_from(again, count)?;
+    }
     let mut map = Mat::zeros(dim, dim);
-    for more in COMPONENTS {
+    for _ in 0..ATTEMPTS {
         if chance.is_beaten() || learner.watch.is_stopped {
             break;
         }
-        for _ in 0..more {
+        for _ in 0..COMPONENTS {
             let (of_x, of_y) = (Components::of(&x, random)?, Components::of(&y, random)?);
             let matched = times(&matching(&of_x, &of_y), &of_y.directions);
             map += transpose_times(&of_x.directions, &matched);
         }
         learned = learner.learn_from(turned(&x, &y, &map, count)?, count)?;
+        // Compared on as many words as chance had.
         let again = learner.again(&learned, few)?;
         chance.objective = learner.cycle(again)?.objective;
     }
@@ -95,7 +112,8 @@ pub fn search(
     }
     let (_, mutual) = &learned.mutual[0];
     let rows = |mutual: &Mutual| [0, 1].map(|side| words[side].rows[mutual.rows[side]]);
-    Ok((mutual.iter().map(rows).collect(), chance))
+    let rows = mutual.iter().map(rows).collect();
+    Ok(Found { model: learned.model, rows, chance })
 }
 
 /// Two cycles: the second shows whether the first was on the way to something.

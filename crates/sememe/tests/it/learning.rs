@@ -1,0 +1,186 @@
+//! Alignment with little or no dictionary, on views whose hidden rows are as skewed as those of words.
+
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use sememe::Error;
+use sememe::align;
+use sememe::learn::{self, Learned, Observer, Round, Trust};
+use sememe::lexicon::Tuples;
+use sememe::model::{Method, Options as FitOptions};
+use sememe::moments::Moments;
+use sememe::retrieve::{Criterion, nearest};
+use sememe::vectors::Embeddings;
+
+use crate::samples::{complete_tuples, skewed_views, two_views};
+
+const WORDS: usize = 1500;
+
+fn named(views: &[Embeddings]) -> Vec<(String, Embeddings)> {
+    views.iter().enumerate().map(|(view, embeddings)| (format!("v{view}"), embeddings.clone())).collect()
+}
+
+/// Rows `every` apart of two views.
+fn few(views: usize, pair: [usize; 2], every: usize) -> Tuples {
+    let mut tuples = Tuples::new(views);
+    for row in (0..WORDS).step_by(every) {
+        let mut tuple = vec![None; views];
+        pair.iter().for_each(|&view| tuple[view] = Some(row));
+        tuples.add(&tuple);
+    }
+    tuples
+}
+
+/// How many of a hundred words are found between two views.
+fn precision(fitted: align::Fitted, from: usize, to: usize) -> f64 {
+    let aligned = fitted.project().unwrap();
+    let latent = |view: usize| aligned.latent[view].as_ref().unwrap().embeddings.matrix().clone();
+    let hits = nearest(&latent(from), &latent(to), 1, Criterion::Nn).unwrap();
+    let right = hits.iter().enumerate().filter(|(row, hits)| hits[0].index == *row).count();
+    100.0 * right as f64 / hits.len() as f64
+}
+
+fn refined(views: &[Embeddings], given: &Tuples, trust: Trust) -> Learned {
+    let options = learn::Options { trust, ..Default::default() };
+    learn::learn(named(views), given, &options, &()).unwrap()
+}
+
+#[test]
+fn a_few_pairs_become_a_lexicon() {
+    let views = skewed_views(WORDS, &[60, 56], 1);
+    let given = few(2, [0, 1], 60);
+    let before = align::fit(named(&views), &given, &Default::default()).unwrap();
+    let before = precision(before, 0, 1);
+    for trust in [Trust::Keep, Trust::Doubt] {
+        let learned = refined(&views, &given, trust);
+        let (report, trained) = (learned.report.clone(), learned.fitted.alignment.trained.clone());
+        let after = precision(learned.fitted, 0, 1);
+        assert!(after > 90.0 && after > before + 20.0, "{before} became {after}");
+        assert!(report.induced > WORDS / 2, "{}", report.induced);
+        assert!(report.rounds.last().unwrap().objective > report.rounds[0].objective);
+        // What was found is not what was told.
+        let told = align::fit(named(&views), &given, &Default::default()).unwrap().alignment.trained;
+        assert_eq!(trained, told);
+    }
+}
+
+#[test]
+fn every_method_learns() {
+    let views = skewed_views(WORDS, &[60, 60], 2);
+    let given = few(2, [0, 1], 30);
+    for method in [Method::Svd, Method::Cca, Method::LeastSquares] {
+        let align =
+            align::Options { fit: FitOptions { method: Some(method), ..Default::default() }, ..Default::default() };
+        let options = learn::Options { align, trust: Trust::Doubt, ..Default::default() };
+        let learned = learn::learn(named(&views), &given, &options, &()).unwrap();
+        assert_eq!(learned.fitted.alignment.model.method, method);
+        assert!(learned.report.induced > 100, "{method}: {}", learned.report.induced);
+    }
+}
+
+#[test]
+fn nothing_is_enough_where_views_are_alike_and_the_bits_do_not_depend_on_threads() {
+    let views = skewed_views(WORDS, &[60, 56], 3);
+    let options = learn::Options { is_unsupervised: true, seed: 7, ..Default::default() };
+    let on = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| learn::learn(named(&views), &Tuples::new(2), &options, &()).unwrap())
+    };
+    let (one, three) = (on(1), on(3));
+    assert_eq!(one.report.rounds, three.report.rounds);
+    assert_eq!(one.fitted.alignment.model.views[1].projection, three.fitted.alignment.model.views[1].projection);
+    assert!(one.report.chances[0].is_beaten());
+    let found = precision(one.fitted, 0, 1);
+    assert!(found > 90.0, "{found}");
+}
+
+#[test]
+fn unrelated_views_are_no_result() {
+    let (x, _) = two_views(WORDS, 40, 3, 4);
+    let (y, _) = two_views(WORDS, 40, 3, 5);
+    let options = learn::Options { is_unsupervised: true, ..Default::default() };
+    let error = learn::learn(named(&[x, y]), &Tuples::new(2), &options, &()).unwrap_err();
+    assert!(matches!(error, Error::NoBetterThanChance { .. }), "{error}");
+    assert!(error.to_string().contains("no better than chance") && !error.is_bad_input());
+}
+
+#[test]
+fn too_few_words_or_no_pair_of_them_is_said() {
+    let views = skewed_views(50, &[60, 56], 6);
+    for is_unsupervised in [false, true] {
+        let options = learn::Options { is_unsupervised, ..Default::default() };
+        let error = learn::learn(named(&views), &complete_tuples(2, 50), &options, &()).unwrap_err();
+        assert!(error.to_string().contains("\"v0\" has 50 words"), "{error}");
+    }
+    let views = skewed_views(WORDS, &[60, 56], 6);
+    let error = learn::learn(named(&views), &Tuples::new(2), &Default::default(), &()).unwrap_err();
+    assert!(matches!(error, Error::NotEnoughData(_)), "{error}");
+}
+
+#[test]
+fn wrong_entries_are_found() {
+    let views = skewed_views(WORDS, &[60, 56], 8);
+    let mut given = Tuples::new(2);
+    for row in (0..WORDS).step_by(6) {
+        let is_wrong = row % 60 == 0;
+        given.add(&[Some(row), Some(if is_wrong { (row + 751) % WORDS } else { row })]);
+    }
+    let wrong = (0..WORDS).step_by(60).count();
+    let doubtful = refined(&views, &given, Trust::Keep).report.doubtful;
+    let found = doubtful.iter().filter(|entry| entry.rows[0] % 60 == 0).count();
+    assert!(found >= wrong - 2 && doubtful.len() <= wrong + 5, "{found} of {wrong}, {} in all", doubtful.len());
+    assert!(doubtful.windows(2).all(|two| two[0].score <= two[1].score));
+}
+
+#[test]
+fn views_help_each_other() {
+    let views = skewed_views(WORDS, &[60, 60, 60], 9);
+    // The third view is poor: a few pairs with the second only. The first and the second have many.
+    let poor = few(3, [1, 2], 100);
+    let mut given = few(3, [0, 1], 2);
+    for tuple in poor.iter() {
+        given.add(&tuple);
+    }
+    let learned = refined(&views, &given, Trust::Keep);
+    let model = &learned.fitted.alignment.model;
+    assert_eq!((model.method, model.views.len()), (Method::Mbfa, 3));
+    let before = precision(align::fit(named(&views), &given, &Default::default()).unwrap(), 0, 2);
+    let after = precision(learned.fitted, 0, 2);
+    assert!(after > 80.0 && after > before + 20.0, "{before} became {after}");
+}
+
+struct Impatient(AtomicUsize);
+
+impl Observer for Impatient {
+    fn round(&self, _round: &Round) -> ControlFlow<()> {
+        match self.0.fetch_add(1, Ordering::Relaxed) {
+            0 => ControlFlow::Continue(()),
+            _ => ControlFlow::Break(()),
+        }
+    }
+}
+
+#[test]
+fn learning_that_is_stopped_keeps_what_it_has() {
+    let views = skewed_views(WORDS, &[60, 56], 1);
+    let observer = Impatient(AtomicUsize::new(0));
+    let learned = learn::learn(named(&views), &few(2, [0, 1], 30), &Default::default(), &observer).unwrap();
+    assert!(learned.report.rounds.len() <= 8, "{} rounds", learned.report.rounds.len());
+    assert!(precision(learned.fitted, 0, 1) > 50.0);
+}
+
+#[test]
+fn a_tuple_of_weight_two_counts_like_two() {
+    let (x, y) = two_views(6, 3, 2, 1);
+    let views = [("x", &x), ("y", &y)];
+    let mut weighted = complete_tuples(2, 5);
+    weighted.add_weighted(&[Some(5), Some(5)], 2.0);
+    let mut twice = Moments::of(&views, &complete_tuples(2, 6));
+    let mut once = Tuples::new(2);
+    once.add(&[Some(5), Some(5)]);
+    twice.merge(&Moments::of(&views, &once)).unwrap();
+    let (weighted, twice) = (Moments::of(&views, &weighted), twice);
+    let pattern = vec![0, 1];
+    assert_eq!(weighted.count(), 7.0);
+    assert!((&weighted.patterns()[&pattern].scatter - &twice.patterns()[&pattern].scatter).norm_max() < 1e-12);
+}
