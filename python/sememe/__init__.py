@@ -12,7 +12,7 @@ True
 
 from ._sememe import Lexicon, set_threads, threads
 from ._fitted import LinearMap
-from ._warnings import FitWarning, NotFittedError, ReadWarning
+from ._warnings import FitWarning, NoBetterThanChanceError, NotFittedError, ReadWarning
 from .embeddings import Embeddings, load
 from .estimators import CCA, IBFA, MBFA, LeastSquares, Procrustes
 from .lexicon import read_lexicon
@@ -33,6 +33,7 @@ __all__ = [
     "LinearMap",
     "MBFA",
     "Moments",
+    "NoBetterThanChanceError",
     "NotFittedError",
     "Procrustes",
     "ReadWarning",

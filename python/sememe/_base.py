@@ -11,16 +11,18 @@ from numpy.typing import ArrayLike
 from . import _sememe
 from ._arrays import as_view
 from ._fitted import FittedModel
+from ._learning import as_learning, as_report
 from ._progress import Progress, reporting
 from ._views import Steps, Views, as_embeddings, as_steps, named, row_views
 from ._warnings import FitWarning, warn
 from .embeddings import Embeddings
-from .lexicon import LexiconLike, as_lexicons
+from .lexicon import LexiconLike, as_lexicons, as_row_numbers
 from .moments import Moments
 
 Self = TypeVar("Self", bound="Aligner")
 
 NO_LEXICON = "which words mean the same? give a lexicon, or identical='strings'"
+NO_PAIRS = "which rows belong together? refine begins with a lexicon of row numbers: [(3, 5), (7, 2)]"
 
 #: What the engine is told where an estimator has no such parameter.
 FITTING: dict[str, Any] = {
@@ -46,52 +48,96 @@ class Aligner(FittedModel):
         *,
         identical: str | None = None,
         complete: bool = False,
+        refine: bool = False,
+        unsupervised: bool = False,
+        trust: str | None = None,
+        random_state: int = 0,
         progress: Progress = None,
     ) -> Self:
         """Fits the model.
+
+        With little or no dictionary it learns by itself which words, or rows, belong together (``refine``, ``unsupervised``):
+        the model says which ones do, and these say what the model is. That needs 500 words of each view at least.
+        :attr:`learning_` tells how it went.
 
         Parameters
         ----------
         views
             Arrays whose rows belong together: a list, or a mapping by name. Where a row lacks a view it is NaN there. Or word
-            vectors (:class:`Embeddings`), for which a lexicon says which belong together. Or :class:`Moments`.
+            vectors (:class:`Embeddings`), or arrays of any lengths, for which a lexicon says which belong together. Or
+            :class:`Moments`.
         lexicon
-            A file of tuples, ``{("en", "fr"): file or pairs}``, a list of tuples, a table, or several of these.
+            A file of tuples, ``{("en", "fr"): file or pairs}``, a list of tuples, a table, or several of these. For arrays:
+            tuples of row numbers, with a number or None for each view.
         identical
             Take strings that the views share as a dictionary: ``"strings"`` or ``"numerals"``.
         complete
             Use only tuples that have all views, joined from all dictionaries.
+        refine
+            Begin with the pairs given and learn more from the vectors.
+        unsupervised
+            Begin with the vectors alone. Raises :class:`NoBetterThanChanceError` where that leads nowhere.
+        trust
+            What ``refine`` makes of given entries: ``"keep"`` lets them count to the end, ``"doubt"`` only begins with them. By
+            default dictionaries are kept, and strings are doubted that are all there is.
+        random_state
+            A seed of what ``unsupervised`` tries.
         progress
-            Told how far an iterated fit is: a function of two numbers, ``tqdm``, or True.
+            Told how far an iterated fit is, and the rounds of learning: a function of two numbers, ``tqdm``, or True.
+
+        Examples
+        --------
+        >>> import numpy as np, sememe
+        >>> rng = np.random.default_rng(0)
+        >>> meanings, rotation = rng.gamma(0.3, size=(600, 20)), np.linalg.qr(rng.normal(size=(20, 20)))[0]
+        >>> X, Y = (view + 0.1 * rng.normal(size=(600, 20)) for view in (meanings, meanings @ rotation))
+        >>> model = sememe.IBFA().fit([X, Y[::-1]], unsupervised=True)     # nobody says which rows belong together
+        >>> ids, _ = sememe.neighbors(model.transform(X, 0), model.transform(Y, 1), k=1)
+        >>> bool((ids[:, 0] == np.arange(600)).mean() > 0.9)
+        True
+        >>> model.learning_["induced"] > 500
+        True
         """
+        learning = as_learning(refine, unsupervised, trust, random_state, lexicon, identical)
         if isinstance(views, Moments):
-            return self._fit_moments(views, lexicon, identical, progress)
-        if lexicon is None and identical is None:
-            if any(isinstance(view, Embeddings) for _, view in named(views)):
-                raise ValueError(NO_LEXICON)
-            rows = row_views(views)
-            embeddings, tuples = _sememe.paired_rows([name for name, _ in rows], [array for _, array in rows])
-            pairs, words = [(name, view) for (name, _), view in zip(rows, embeddings)], None
-        else:
+            return self._fit_moments(views, lexicon, identical, learning, progress)
+        is_words = identical is not None or any(isinstance(view, Embeddings) for _, view in named(views))
+        if lexicon is None and identical is None and not unsupervised and (is_words or refine):
+            raise ValueError(NO_LEXICON if is_words else NO_PAIRS)
+        if is_words:
             pairs = as_embeddings(views, self.lower)
             names = [name for name, _ in pairs]
             tuples = _sememe.Tuples(pairs, as_lexicons(lexicon, names), self.lower, identical, complete)
-            words = [view for _, view in pairs]
+        else:
+            rows = row_views(views)
+            names, arrays = [name for name, _ in rows], [array for _, array in rows]
+            if lexicon is None and not unsupervised:
+                embeddings, tuples = _sememe.paired_rows(names, arrays)
+            else:
+                embeddings, tuples = _sememe.numbered_rows(names, arrays, as_row_numbers(lexicon), complete)
+            pairs = list(zip(names, embeddings))
         gathering = {
             "lower": self.lower,
             "normalize": as_steps(self.normalize),
             "monolingual": getattr(self, "monolingual", None),
         }
-        with reporting(progress, "fitting") as report:
-            fitting = self._fitting([name for name, _ in pairs])
-            fitted, notes = _sememe.Alignment.fit(pairs, tuples, gathering, fitting, report)
-        return self._adopt(fitted, notes, words)
+        told = None
+        with reporting(progress, "fitting" if learning is None else "learning") as report:
+            fitting = self._fitting(names)
+            if learning is None:
+                fitted, notes = _sememe.Alignment.fit(pairs, tuples, gathering, fitting, report)
+            else:
+                fitted, notes, told = _sememe.learn(pairs, tuples, gathering, fitting, learning, report)
+        words = [view for _, view in pairs] if is_words else None
+        return self._adopt(fitted, notes, words, None if told is None else as_report(told, is_words))
 
     def _fit_moments(
-        self: Self, moments: Moments, lexicon: Any, identical: Any, progress: Progress
+        self: Self, moments: Moments, lexicon: Any, identical: Any, learning: Any, progress: Progress
     ) -> Self:
         if lexicon is not None or identical is not None:
             raise ValueError("moments are of rows that belong together already; there is nothing to look up")
+        if learning is not None:
+            raise ValueError("moments have no vectors to learn from; give these")
         with reporting(progress, "fitting") as report:
             fitted, notes = _sememe.Alignment.fit_evidence(moments._known, self._fitting(moments.views), report)
         return self._adopt(fitted, notes, None)
@@ -133,9 +179,12 @@ class Aligner(FittedModel):
             raise ValueError(f"the model was fitted to no words of view {self.views_[view]!r}; give arrays")
         return words
 
-    def _adopt(self: Self, fitted: _sememe.Alignment, notes: Sequence[str], words: Any) -> Self:
+    def _adopt(
+        self: Self, fitted: _sememe.Alignment, notes: Sequence[str], words: Any, learning: dict[str, Any] | None = None
+    ) -> Self:
         warn(notes, FitWarning)
         self._alignment = fitted
+        self._learning = learning
         self._words = words or [None] * len(fitted.views)
         return self
 
@@ -186,4 +235,4 @@ class Aligner(FittedModel):
         }
         with reporting(progress, "fitting") as report:
             extended, notes = fitted.extend(latent, (name, native), tuples, fitting, report)
-        return self._adopt(extended, notes, words)
+        return self._adopt(extended, notes, words, self.learning_)

@@ -50,6 +50,7 @@ class FittedModel(Parameterized):
     _alignment: _sememe.Alignment
     #: The words with their vectors, where it was fitted to some; they are no part of a pickle.
     _words: list[_sememe.Embeddings | None]
+    _learning: dict[str, Any] | None = None
 
     # What a fit learned.
 
@@ -103,6 +104,19 @@ class FittedModel(Parameterized):
         """How an iterated fit went: evaluations, whether it converged, and the likelihood along the way."""
         trace = self._fitted.trace
         return None if trace is None else json.loads(trace)
+
+    @property
+    def learning_(self) -> dict[str, Any] | None:
+        """How pairs were learned, as the command says it; None where all were given, and for a model that was loaded.
+
+        ``rounds``: for each the ``words`` looked at in a view, the ``pairs`` that are each other's best, and the ``objective``, the
+        mean CSLS of words with their best ones. ``induced``: how many pairs were found. ``chances``: for each view that was
+        aligned to the first without supervision its ``objective``, and the mean (``random``) and standard ``deviation`` after
+        random starts. ``doubtful``: given entries that look wrong, the worst first: their ``views``, ``words`` (row numbers of
+        arrays) and CSLS (``score``).
+        """
+        self._fitted  # Raises where there is no fit.
+        return self._learning
 
     @property
     def means_(self) -> list[NDArray[np.float64]]:

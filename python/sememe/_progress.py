@@ -6,8 +6,8 @@ from collections.abc import Callable
 from contextlib import contextmanager
 from typing import Any, Iterator, Union
 
-#: Called with what is done and what there is to do; or a class like ``tqdm.tqdm``, of which a bar is made; or True, which
-#: takes tqdm where it is installed.
+#: Called with what is done and what there is to do, zero where nobody knows; or a class like ``tqdm.tqdm``, of which a bar
+#: is made; or True, which takes tqdm where it is installed.
 Progress = Union[None, bool, Callable[[int, int], Any], type]
 
 
@@ -29,7 +29,7 @@ def reporting(progress: Progress, stage: str) -> Iterator[Callable[[int, int], A
     bar = progress(desc=stage, unit_scale=True)
 
     def show(done: int, total: int) -> None:
-        bar.total = total
+        bar.total = total or None
         bar.update(done - bar.n)
 
     try:

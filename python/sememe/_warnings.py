@@ -19,6 +19,10 @@ class NotFittedError(ValueError, AttributeError):
     """An estimator was asked before it was fitted."""
 
 
+class NoBetterThanChanceError(RuntimeError):
+    """Views were aligned without any supervision, and what came out is no better than what random starts come to."""
+
+
 def warn(messages: Iterable[str], category: type[Warning]) -> None:
     """Warns whoever called this package."""
     level = 2

@@ -6,6 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike
 from typing import Any, Union
 
+import numpy as np
+from numpy.typing import NDArray
+
 from . import _sememe
 from ._warnings import ReadWarning, warn
 
@@ -16,9 +19,16 @@ from ._warnings import ReadWarning, warn
 #: - a mapping from two views to their pairs: ``{("en", "fr"): "en-fr.txt"}``, or ``{("en", "fr"): [("house", "maison")]}``;
 #: - a list of tuples, with a word or None for each view in the order of the views;
 #: - a table of pandas, polars or Arrow whose columns are named after views;
-#: - or a list of files, mappings and tables.
+#: - a list of files, mappings and tables;
+#: - or, where views are arrays, a list or an array of tuples of row numbers.
 LexiconLike = Union[
-    _sememe.Lexicon, str, "PathLike[str]", Mapping[tuple[str, str], Any], Iterable[Sequence[Union[str, None]]], Sequence[Any]
+    _sememe.Lexicon,
+    str,
+    "PathLike[str]",
+    Mapping[tuple[str, str], Any],
+    Iterable[Sequence[Union[str, None]]],
+    Sequence[Any],
+    NDArray[np.integer[Any]],
 ]
 
 
@@ -50,6 +60,18 @@ def as_lexicons(lexicon: LexiconLike | None, views: Sequence[str], strict: bool 
     if items and all(_is_one(item) for item in items):
         return [one for item in items for one in _one(item, views, strict)]
     return [_sememe.Lexicon(list(views), _entries(items))]
+
+
+def as_row_numbers(lexicon: Any) -> list[list[int | None]]:
+    """Tuples of rows that belong together, where views are arrays."""
+    if lexicon is None:
+        return []
+    is_list = isinstance(lexicon, Iterable) and not isinstance(lexicon, (str, Mapping)) and _columns(lexicon) is None
+    entries = [list(entry) if isinstance(entry, Iterable) else [entry] for entry in lexicon] if is_list else [[lexicon]]
+    for entry in entries:
+        if not all(row is None or isinstance(row, (int, np.integer)) for row in entry):
+            raise TypeError(f"{entry!r} are no row numbers, which arrays need; with words every view must be Embeddings")
+    return entries
 
 
 def _is_one(lexicon: Any) -> bool:

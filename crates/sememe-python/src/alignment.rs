@@ -271,7 +271,7 @@ impl Alignment {
     }
 }
 
-fn new_fit(alignment: model::Alignment, warnings: &[model::FitWarning]) -> Fitted {
+pub fn new_fit(alignment: model::Alignment, warnings: &[model::FitWarning]) -> Fitted {
     (Alignment(Arc::new(alignment)), warnings.iter().map(ToString::to_string).collect())
 }
 

@@ -2,7 +2,10 @@
 
 use pyo3::PyErr;
 use pyo3::exceptions::{PyArithmeticError, PyOSError, PyValueError};
+use pyo3::import_exception;
 use sememe::Error;
+
+import_exception!(sememe, NoBetterThanChanceError);
 
 /// The exception for an error of the library, with its message.
 pub fn exception(error: Error) -> PyErr {
@@ -15,6 +18,7 @@ pub fn exception(error: Error) -> PyErr {
                 None => PyOSError::new_err(message),
             }
         }
+        Error::NoBetterThanChance { .. } => NoBetterThanChanceError::new_err(error.to_string()),
         Error::Numerical { .. } => PyArithmeticError::new_err(error.to_string()),
         _ => PyValueError::new_err(error.to_string()),
     }

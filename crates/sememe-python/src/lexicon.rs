@@ -7,7 +7,7 @@ use sememe::lexicon::{self, Entry, ReadOptions, Shared};
 use sememe::preparation::Casing;
 use sememe::vectors::Vocabulary;
 
-use crate::arrays::observed_rows;
+use crate::arrays::{finite_rows, observed_rows};
 use crate::embeddings::{Embeddings, numbered};
 use crate::errors::{exception, refused};
 
@@ -170,4 +170,40 @@ pub fn paired_rows(names: Vec<String>, views: Vec<Bound<'_, PyAny>>) -> PyResult
         }
     }
     Ok((embeddings, Tuples(tuples)))
+}
+
+/// All rows of arrays of any lengths, of which those belong together whose numbers are in one tuple.
+#[pyfunction]
+pub fn numbered_rows(
+    names: Vec<String>,
+    views: Vec<Bound<'_, PyAny>>,
+    numbers: Vec<Vec<Option<i64>>>,
+    complete: bool,
+) -> PyResult<(Vec<Embeddings>, Tuples)> {
+    let mut embeddings = Vec::new();
+    for (name, view) in names.iter().zip(&views) {
+        let matrix = finite_rows(view, &format!("view {name:?}"))?;
+        let rows = 0..matrix.rows();
+        embeddings.push(Embeddings(numbered(matrix, rows)));
+    }
+    let mut tuples = lexicon::Tuples::new(names.len());
+    for (entry, numbers) in numbers.iter().enumerate() {
+        if numbers.len() != names.len() || numbers.iter().flatten().count() < 2 {
+            let problem = "it must have a row number or None for every view, and two numbers at least";
+            return Err(refused(format!("entry {entry} of the lexicon is {numbers:?}: {problem}")));
+        }
+        let find = |((number, name), view): ((&Option<i64>, &String), &Embeddings)| match *number {
+            None => Ok(None),
+            Some(number) => match usize::try_from(number) {
+                Ok(row) if row < view.0.len() => Ok(Some(row)),
+                _ => {
+                    let problem = format!("view {name:?} has {} rows, and none is row {number}", view.0.len());
+                    Err(refused(format!("entry {entry} of the lexicon: {problem}")))
+                }
+            },
+        };
+        let tuple = numbers.iter().zip(&names).zip(&embeddings).map(find).collect::<PyResult<Vec<_>>>()?;
+        tuples.add(&tuple);
+    }
+    Ok((embeddings, Tuples(if complete { tuples.complete() } else { tuples })))
 }

@@ -7,6 +7,7 @@ mod arrays;
 mod embeddings;
 mod errors;
 mod evaluate;
+mod learning;
 mod lexicon;
 mod moments;
 mod options;
@@ -28,7 +29,9 @@ mod _sememe {
         evaluate_analogy, evaluate_sentences, evaluate_similarity, evaluate_sts, evaluate_translation,
     };
     #[pymodule_export]
-    use crate::lexicon::{Lexicon, Tuples, paired_rows};
+    use crate::learning::learn;
+    #[pymodule_export]
+    use crate::lexicon::{Lexicon, Tuples, numbered_rows, paired_rows};
     #[pymodule_export]
     use crate::moments::Evidence;
     #[pymodule_export]

@@ -13,7 +13,8 @@ use std::time::Duration;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
-use sememe::model::mbfa::Observer;
+use sememe::learn;
+use sememe::model::mbfa;
 use sememe::progress::Progress;
 
 use crate::errors::{exception, refused};
@@ -96,9 +97,16 @@ impl Progress for Monitor {
     }
 }
 
-impl Observer for Monitor {
+impl mbfa::Observer for Monitor {
     fn accepted(&self, evaluations: usize, _negative_log_likelihood: f64) -> ControlFlow<()> {
         self.note(evaluations as u64);
+        ControlFlow::Continue(())
+    }
+}
+
+impl learn::Observer for Monitor {
+    fn round(&self, round: &learn::Round) -> ControlFlow<()> {
+        self.note(round.number as u64);
         ControlFlow::Continue(())
     }
 }
@@ -121,9 +129,11 @@ pub fn run<T: Send + 'static>(
     let mut told = None;
     let mut report = |py: Python<'_>| {
         let Some(progress) = &progress else { return Ok(()) };
-        let state = (monitor.done.load(Relaxed), monitor.total.load(Relaxed));
-        if state.1 > 0 && told.replace(state) != Some(state) {
-            progress.call1(py, (state.0.min(state.1), state.1))?;
+        let (done, total) = (monitor.done.load(Relaxed), monitor.total.load(Relaxed));
+        // Nobody knows how many rounds there will be; the total is zero then.
+        let state = (if total > 0 { done.min(total) } else { done }, total);
+        if state != (0, 0) && told.replace(state) != Some(state) {
+            progress.call1(py, state)?;
         }
         Ok::<(), PyErr>(())
     };

@@ -1,0 +1,77 @@
+//! Fits to pairs that are learned from the vectors.
+
+use pyo3::prelude::*;
+use sememe::align;
+use sememe::learn::{Learned, Options, Report, Trust};
+use sememe::vectors;
+use serde_json::{Value, json};
+
+use crate::alignment::{Alignment, new_fit};
+use crate::errors::refused;
+use crate::lexicon::{NamedViews, Tuples};
+use crate::options::{Fitting, Gathering};
+use crate::work::run;
+
+/// How to learn, as Python says it.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub struct Learning {
+    unsupervised: bool,
+    trust: String,
+    seed: u64,
+}
+
+impl Learning {
+    fn trust(&self) -> PyResult<Trust> {
+        let known = Trust::ALL.iter().find(|(name, _)| *name == self.trust);
+        known.map(|(_, trust)| *trust).ok_or_else(|| {
+            let names = Trust::ALL.map(|(name, _)| format!("{name:?}")).join(" or ");
+            refused(format!("trust is {:?}: it must be {names}", self.trust))
+        })
+    }
+}
+
+/// Learns which words belong together, and fits; also how it went, as JSON.
+#[pyfunction]
+pub fn learn(
+    py: Python<'_>,
+    views: NamedViews<'_>,
+    tuples: &Bound<'_, Tuples>,
+    gathering: Gathering,
+    fitting: Fitting,
+    learning: Learning,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<(Alignment, Vec<String>, String)> {
+    let (evidence, mut fit) = (gathering.options()?, fitting.options()?);
+    let (trust, is_unsupervised, seed) = (learning.trust()?, learning.unsupervised, learning.seed);
+    let views = views.into_iter().map(|(name, embeddings)| (name, embeddings.0.clone())).collect();
+    let tuples = tuples.get().0.clone();
+    let Learned { fitted, report } = run(py, progress, move |monitor| {
+        fit.mbfa.observer = monitor.clone();
+        let align = align::Options { evidence, fit, resume: None };
+        sememe::learn::learn(views, &tuples, &Options { align, is_unsupervised, trust, seed }, &**monitor)
+    })?;
+    let report = describe(&report, &fitted.prepared).to_string();
+    let (alignment, warnings) = new_fit(fitted.alignment, &fitted.warnings);
+    Ok((alignment, warnings, report))
+}
+
+/// How it went, in the words of the command.
+fn describe(report: &Report, views: &[vectors::Embeddings]) -> Value {
+    let rounds = report.rounds.iter();
+    let rounds = rounds
+        .map(|round| json!({ "words": round.words, "pairs": round.pairs, "objective": round.objective }))
+        .collect::<Value>();
+    let chances = report.chances.iter();
+    let chances = chances
+        .map(|chance| json!({ "objective": chance.objective, "random": chance.random, "deviation": chance.deviation }))
+        .collect::<Value>();
+    let doubtful = report.doubtful.iter();
+    let doubtful = doubtful
+        .map(|entry| {
+            let words = [0, 1].map(|side| views[entry.views[side]].word(entry.rows[side]));
+            json!({ "views": entry.views, "words": words, "score": entry.score })
+        })
+        .collect::<Value>();
+    json!({ "rounds": rounds, "induced": report.induced, "chances": chances, "doubtful": doubtful })
+}
