@@ -2,9 +2,7 @@
 
 use pyo3::prelude::*;
 use sememe::align;
-use sememe::learn::{Learned, Options, Report, Trust};
-use sememe::vectors;
-use serde_json::{Value, json};
+use sememe::learn::{Learned, Options, Trust};
 
 use crate::alignment::{Alignment, new_fit};
 use crate::errors::refused;
@@ -51,27 +49,7 @@ pub fn learn(
         let align = align::Options { evidence, fit, resume: None };
         sememe::learn::learn(views, &tuples, &Options { align, is_unsupervised, trust, seed }, &**monitor)
     })?;
-    let report = describe(&report, &fitted.prepared).to_string();
+    let report = report.describe(&fitted.prepared).to_string();
     let (alignment, warnings) = new_fit(fitted.alignment, &fitted.warnings);
     Ok((alignment, warnings, report))
-}
-
-/// How it went, in the words of the command.
-fn describe(report: &Report, views: &[vectors::Embeddings]) -> Value {
-    let rounds = report.rounds.iter();
-    let rounds = rounds
-        .map(|round| json!({ "words": round.words, "pairs": round.pairs, "objective": round.objective }))
-        .collect::<Value>();
-    let chances = report.chances.iter();
-    let chances = chances
-        .map(|chance| json!({ "objective": chance.objective, "random": chance.random, "deviation": chance.deviation }))
-        .collect::<Value>();
-    let doubtful = report.doubtful.iter();
-    let doubtful = doubtful
-        .map(|entry| {
-            let words = [0, 1].map(|side| views[entry.views[side]].word(entry.rows[side]));
-            json!({ "views": entry.views, "words": words, "score": entry.score })
-        })
-        .collect::<Value>();
-    json!({ "rounds": rounds, "induced": report.induced, "chances": chances, "doubtful": doubtful })
 }

@@ -12,6 +12,8 @@ mod words;
 
 use std::ops::ControlFlow;
 
+use serde_json::{Value, json};
+
 use self::last::Sure;
 use self::rounds::{Learner, Pairs, Watch, pairs_of_views};
 pub use self::start::Chance;
@@ -95,7 +97,7 @@ pub struct Learned {
 }
 
 /// How learning went.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Report {
     /// The rounds.
     pub rounds: Vec<Round>,
@@ -107,6 +109,22 @@ pub struct Report {
     pub doubtful: Vec<Doubtful>,
 }
 
+impl Report {
+    /// The same for machines, with the words of the views in place of rows.
+    pub fn describe(&self, views: &[Embeddings]) -> Value {
+        let round = |round: &Round| json!({ "words": round.words, "pairs": round.pairs, "objective": round.objective });
+        let chance = |chance: &Chance| json!({ "objective": chance.objective, "random": chance.random, "deviation": chance.deviation });
+        let doubtful =
+            |entry: &Doubtful| json!({ "views": entry.views, "words": entry.words(views), "score": entry.score });
+        json!({
+            "rounds": self.rounds.iter().map(round).collect::<Value>(),
+            "induced": self.induced,
+            "chances": self.chances.iter().map(chance).collect::<Value>(),
+            "doubtful": self.doubtful.iter().map(doubtful).collect::<Value>(),
+        })
+    }
+}
+
 /// A given entry that looks wrong.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Doubtful {
@@ -116,6 +134,13 @@ pub struct Doubtful {
     pub rows: [usize; 2],
     /// Their CSLS, less than half way from words put together at random to given entries.
     pub score: f64,
+}
+
+impl Doubtful {
+    /// Its words.
+    pub fn words<'a>(&self, views: &'a [Embeddings]) -> [&'a str; 2] {
+        [0, 1].map(|side| views[self.views[side]].word(self.rows[side]))
+    }
 }
 
 /// Learns which words belong together and aligns.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use sememe::align::{self, Aligned};
 use sememe::learn::{self, Observer, Report, Round, Trust};
 use sememe::vectors::Embeddings;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::describe_with;
 use crate::arguments::{Align, Global};
@@ -42,52 +42,17 @@ pub fn from_vectors(
     rounds.finish();
     let learned = learned?;
     stopwatch.finished("learning");
-    let doubtful = doubtful(&learned.report, &learned.fitted.prepared);
+    let learning = learned.report.describe(&learned.fitted.prepared);
+    report(&learned.report, &learned.fitted.prepared, global);
     let aligned = learned.fitted.project()?;
     stopwatch.finished("projecting");
     let mut json = describe_with(&aligned, gathered.lexicons_read, gathered.views_read);
-    json["learning"] = describe(&learned.report, &doubtful);
-    report(&learned.report, &doubtful, global);
+    json["learning"] = learning;
     Ok((aligned, json))
 }
 
-/// A doubtful entry in words.
-struct Doubt {
-    views: [usize; 2],
-    words: [String; 2],
-    score: f64,
-}
-
-fn doubtful(report: &Report, views: &[Embeddings]) -> Vec<Doubt> {
-    let in_words = |entry: &learn::Doubtful| Doubt {
-        views: entry.views,
-        words: [0, 1].map(|side| views[entry.views[side]].word(entry.rows[side]).to_owned()),
-        score: entry.score,
-    };
-    report.doubtful.iter().map(in_words).collect()
-}
-
-/// How it went, for machines.
-fn describe(report: &Report, doubtful: &[Doubt]) -> Value {
-    let rounds: Vec<Value> = report
-        .rounds
-        .iter()
-        .map(|round| json!({ "words": round.words, "pairs": round.pairs, "objective": round.objective }))
-        .collect();
-    let chances: Vec<Value> = report
-        .chances
-        .iter()
-        .map(|chance| json!({ "objective": chance.objective, "random": chance.random, "deviation": chance.deviation }))
-        .collect();
-    let doubtful: Vec<Value> = doubtful
-        .iter()
-        .map(|doubt| json!({ "views": doubt.views, "words": doubt.words, "score": doubt.score }))
-        .collect();
-    json!({ "rounds": rounds, "induced": report.induced, "chances": chances, "doubtful": doubtful })
-}
-
 /// How it went, for people.
-fn report(report: &Report, doubtful: &[Doubt], global: &Global) {
+fn report(report: &Report, views: &[Embeddings], global: &Global) {
     if let (Some(first), Some(last)) = (report.rounds.first(), report.rounds.last()) {
         output::note(
             global,
@@ -104,11 +69,10 @@ fn report(report: &Report, doubtful: &[Doubt], global: &Global) {
         let (objective, random) = (chance.objective, chance.random);
         output::note(global, format_args!("better than chance: {objective:.3}, random starts {random:.3}"));
     }
-    if !doubtful.is_empty() {
-        let shown: Vec<String> =
-            doubtful.iter().take(SHOWN).map(|doubt| format!("{} {}", doubt.words[0], doubt.words[1])).collect();
-        let number = count(doubtful.len());
-        output::note(global, format_args!("{number} given entries look wrong, such as: {}", shown.join(", ")));
+    if !report.doubtful.is_empty() {
+        let shown = report.doubtful.iter().take(SHOWN).map(|entry| entry.words(views).join(" "));
+        let (number, shown) = (count(report.doubtful.len()), shown.collect::<Vec<_>>().join(", "));
+        output::note(global, format_args!("{number} given entries look wrong, such as: {shown}"));
     }
 }
 
