@@ -51,6 +51,12 @@ pub fn learned(
     Ok(learn::learn(views, given, options, observer)?.fitted.alignment.model)
 }
 
+/// Some of the words.
+pub fn select(embeddings: &Embeddings, rows: &[usize]) -> Embeddings {
+    let words = rows.iter().map(|&row| embeddings.word(row)).collect();
+    Embeddings::new(words, embeddings.matrix().select(rows))
+}
+
 /// Prepared words of a view where a model puts them.
 pub fn latent(model: &Model, view: usize, prepared: &Embeddings) -> sememe::Result<Embeddings> {
     let vectors = model.views[view].project(prepared.matrix())?;

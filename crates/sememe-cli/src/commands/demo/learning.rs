@@ -10,7 +10,7 @@ use sememe::retrieve::Criterion;
 use sememe::vectors::Embeddings;
 
 use super::{LANGUAGES, TEST, concepts};
-use crate::commands::experiment::{Experiment, latent, learned, translate};
+use crate::commands::experiment::{Experiment, latent, learned, select, translate};
 use crate::output::count;
 use crate::plots::{self, Curve, Lines};
 use crate::report::{Figure, Section};
@@ -57,7 +57,8 @@ pub fn section(prepared: &[Embeddings], tuples: &Tuples, seed: u64) -> anyhow::R
     section.say(format!(
         "From {} to {}, how often is the first candidate (CSLS) right when the model is given fewer entries? Without refinement \
          it knows these entries alone. With refinement, as by “sememe align --refine”, it goes on to learn pairs from the {} \
-         most frequent words: {:.0} % from {} entries, where these alone give {:.0} %. With no entry at all there is no model; \
+         most frequent words: {:.0} % from {} entries, where these alone give {:.0} %. A large \
+         dictionary leaves nothing to gain among so few words. With no entry at all there is no model; \
          “sememe align --unsupervised” can do without, but takes longer than this whole demo, so it is not drawn.",
         source.in_english,
         target.in_english,
@@ -111,10 +112,7 @@ impl Study<'_> {
             rows.dedup();
             rows
         });
-        let chosen = [0, 1].map(|side| {
-            let words = rows[side].iter().map(|&row| self.views[side].word(row)).collect();
-            Embeddings::new(words, self.views[side].matrix().select(&rows[side]))
-        });
+        let chosen = [0, 1].map(|side| select(self.views[side], &rows[side]));
         let place = |side: usize, row: usize| rows[side].binary_search(&row).ok();
         let mut tuples = Tuples::new(2);
         for (a, b) in pairs {
