@@ -67,15 +67,14 @@ pub fn section(prepared: &[Embeddings], tuples: &Tuples, seed: u64) -> anyhow::R
         refined[0].0,
         plain[1].1,
     ));
-    let curve =
-        |(colour, (name, points)): (usize, (&str, Vec<(f64, f64)>))| Curve { name: name.to_owned(), colour, points };
+    let curve = |name: &str, colour, points| Curve { name: name.to_owned(), colour, points };
     let lines = Lines {
         title: format!("{}–{}: precision by size of the dictionary", source.in_english, target.in_english),
         x: "entries of the dictionary".to_owned(),
         y: "P@1, %".to_owned(),
         is_logarithmic: true,
         from_zero: true,
-        curves: [("with refinement", refined), ("without", plain)].into_iter().enumerate().map(curve).collect(),
+        curves: vec![curve("with refinement", 0, refined), curve("without", 1, plain)],
     };
     if let Some(svg) = lines.draw(plots::WIDE) {
         let caption =

@@ -49,6 +49,9 @@ pub fn compute(lab: &Lab, _: &Reproduce, bar: &progress::Bar) -> Findings {
     findings
 }
 
+/// Fits the model of a row.
+type Fit<'a> = &'a dyn Fn() -> Outcome<Rc<Model>>;
+
 struct Study<'a, 'b> {
     lab: &'a Lab<'b>,
     /// English, those with good dictionaries, and at last the one with few entries.
@@ -108,7 +111,7 @@ impl<'a, 'b> Study<'a, 'b> {
             self.lab.model(&key)
         };
         let whole = self.lab.tuples("en", poor, Dictionary::Expert).map_or(0, |tuples| tuples.len());
-        let rows: [(String, &dyn Fn() -> Outcome<Rc<Model>>); 4] = [
+        let rows: [(String, Fit); 4] = [
             ("alone".to_owned(), &|| self.plain()),
             (ALONE.to_owned(), &|| self.learned(&two, &self.few, Method::Ibfa)),
             (TOGETHER.to_owned(), &|| self.learned(&self.codes, &self.all()?, Method::Mbfa)),
