@@ -2,6 +2,7 @@
 
 use sememe::align::held_out_shrinkage;
 use sememe::evaluate::{self, Bootstrap, Translation};
+use sememe::learn;
 use sememe::lexicon::{Lexicon, Tuples};
 use sememe::model::{self, Method, Model, Shrinkage};
 use sememe::moments::Moments;
@@ -37,6 +38,23 @@ impl<'a> Experiment<'a> {
     pub fn latent(&self, model: &Model, view: usize) -> sememe::Result<Embeddings> {
         latent(model, view, self.views[view])
     }
+}
+
+/// Learns pairs of prepared views as `sememe align --refine` and `--unsupervised` do, and fits to them.
+pub fn learned(
+    views: &[(&str, &Embeddings)],
+    given: &Tuples,
+    options: &learn::Options,
+    observer: &dyn learn::Observer,
+) -> sememe::Result<Model> {
+    let views = views.iter().map(|(name, words)| ((*name).to_owned(), (*words).clone())).collect();
+    Ok(learn::learn(views, given, options, observer)?.fitted.alignment.model)
+}
+
+/// Some of the words.
+pub fn select(embeddings: &Embeddings, rows: &[usize]) -> Embeddings {
+    let words = rows.iter().map(|&row| embeddings.word(row)).collect();
+    Embeddings::new(words, embeddings.matrix().select(rows))
 }
 
 /// Prepared words of a view where a model puts them.

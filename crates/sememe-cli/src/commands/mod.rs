@@ -16,6 +16,7 @@ pub mod neighbors;
 pub mod project;
 pub mod reproduce;
 pub mod sample;
+mod spectrum;
 pub mod translate;
 
 use std::path::{Path, PathBuf};

@@ -10,6 +10,8 @@ pub struct Axis {
 
 /// Axes of a wider range are not drawn: numbers this far apart are damage.
 const WIDEST: f64 = 1e12;
+/// Zero is as far from the least number of a logarithmic axis as a number that is so many times less.
+const BEFORE: f64 = 3.0;
 
 impl Axis {
     /// An axis for numbers in a range, with some room and at most so many labels. None where there is no range.
@@ -33,9 +35,10 @@ impl Axis {
         Axis { low, high, is_log: false, ticks: (0..count).map(tick).collect() }
     }
 
-    /// A logarithmic axis for positive numbers. None where there is none.
+    /// A logarithmic axis for positive numbers, and for zero at its very end. None where there is no positive number.
     pub fn logarithmic(values: impl Iterator<Item = f64>) -> Option<Self> {
-        let (low, high) = range(values)?;
+        let (zeros, others): (Vec<f64>, Vec<f64>) = values.partition(|&value| value == 0.0);
+        let (low, high) = range(others.into_iter())?;
         let high = high.max(2.0 * low);
         if low <= 0.0 {
             return None;
@@ -52,7 +55,12 @@ impl Axis {
             true => crate::output::count(value.round() as usize),
             false => format!("{value}"),
         };
-        Some(Axis { low, high, is_log: true, ticks: values.into_iter().map(|value| (value, label(value))).collect() })
+        let mut ticks: Vec<(f64, String)> = values.into_iter().map(|value| (value, label(value))).collect();
+        if zeros.is_empty() {
+            return Some(Axis { low, high, is_log: true, ticks });
+        }
+        ticks.insert(0, (0.0, "0".to_owned()));
+        Some(Axis { low: low / BEFORE, high, is_log: true, ticks })
     }
 
     /// Where a number is: 0 at the low end and 1 at the high one.
@@ -99,6 +107,11 @@ mod tests {
     fn places_grow_with_numbers() {
         let axis = Axis::logarithmic([1.0, 100.0].into_iter()).unwrap();
         assert!((axis.place(10.0) - 0.5).abs() < 1e-12 && axis.place(1.0) == 0.0 && axis.place(1e9) == 1.0);
+        let with_zero = Axis::logarithmic([0.0, 25.0, 500.0].into_iter()).unwrap();
+        let places = [0.0, 25.0, 100.0, 500.0].map(|value| with_zero.place(value));
+        assert!(places[0] == 0.0 && places[3] == 1.0 && places.is_sorted_by(|a, b| a + 0.1 < *b), "{places:?}");
+        assert_eq!(with_zero.ticks[0], (0.0, "0".to_owned()));
+        assert!(Axis::logarithmic([0.0].into_iter()).is_none());
         let flat = Axis::around([3.0, 3.0].into_iter(), 5).unwrap();
         assert!((flat.place(3.0) - 0.5).abs() < 1e-6);
     }

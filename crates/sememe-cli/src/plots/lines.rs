@@ -1,5 +1,7 @@
 //! Curves over a common axis.
 
+use serde_json::{Value, json};
+
 use super::axis::Axis;
 use super::frame::{Frame, Key, Swatch};
 use super::svg::{Point, Svg};
@@ -19,6 +21,7 @@ pub struct Lines {
     pub title: String,
     pub x: String,
     pub y: String,
+    /// Of the horizontal axis, on which zero then stands at the left end.
     pub is_logarithmic: bool,
     /// The vertical axis reaches down to zero.
     pub from_zero: bool,
@@ -56,6 +59,11 @@ impl Lines {
             }
         }
         Some(frame.svg)
+    }
+
+    /// The numbers that are drawn.
+    pub fn data(&self) -> Value {
+        self.curves.iter().map(|curve| json!({ "name": curve.name, "points": curve.points })).collect()
     }
 }
 

@@ -51,7 +51,15 @@ fn demo_aligns_evaluates_and_translates() {
     // The report is beside it, and stays whole when it is written again or cannot be.
     let page = folder.path().join(result["report"].as_str().unwrap());
     let html = std::fs::read_to_string(&page).unwrap();
-    assert!(html.contains("Four languages in one space") && html.matches("<svg").count() == 4 && !html.contains("NaN"));
+    assert!(html.contains("Four languages in one space") && html.matches("<svg").count() == 5 && !html.contains("NaN"));
+    let report = std::fs::read_to_string(page.with_file_name("report.json")).unwrap();
+    let report: serde_json::Value = serde_json::from_str(&report).unwrap();
+    let sections = report["sections"].as_array().unwrap();
+    let small = sections.iter().find(|section| section["id"] == "dictionary-size").unwrap();
+    let curves = &small["blocks"][1]["data"];
+    let at_25 = |curve: usize, place: usize| curves[curve]["points"][place][1].as_f64().unwrap();
+    // Refined from 25 entries, and from these alone.
+    assert!(at_25(0, 0) > 60.0 && at_25(1, 1) < 20.0 && curves[1]["points"][0][1] == 0.0, "{curves}");
     std::fs::write(page.with_file_name("mine.txt"), "mine").unwrap();
     let message = text(&sememe(folder.path(), &["demo", "--report", "sememe-report"]).stderr);
     assert!(message.contains("mine.txt") && page.exists(), "{message}");

@@ -1,5 +1,6 @@
 //! `sememe demo`: the whole way on real vectors and a dictionary that are part of the program.
 
+mod learning;
 mod report;
 
 use std::path::{Path, PathBuf};

@@ -9,12 +9,13 @@ use sememe::sample::{self, Vocabularies};
 use sememe::vectors::{Embeddings, Vocabulary};
 use serde_json::json;
 
-use super::{LANGUAGES, Translated, evaluate_all};
+use super::{LANGUAGES, Translated, evaluate_all, learning};
 use crate::commands::experiment::{Experiment, Precision, Scores};
 use crate::commands::map;
 use crate::commands::sample::{without_trained, words_of};
+use crate::commands::spectrum;
 use crate::output::count;
-use crate::plots::{self, Bar, Bars, Curve, Lines, Series};
+use crate::plots::{self, Bar, Bars, Series};
 use crate::report::{Cell, Column, Figure, Report, Row, Section, Table};
 
 const DRAWN: usize = 400;
@@ -40,6 +41,7 @@ impl Done<'_> {
             self.examples(),
             self.map()?,
             self.shared(&prepared)?,
+            learning::section(&prepared, self.tuples, self.seed)?,
             self.fit()?,
             self.samples()?,
         ];
@@ -173,25 +175,12 @@ impl Done<'_> {
         let mut curves = Vec::new();
         for (place, language) in LANGUAGES.iter().enumerate().skip(1) {
             let (_, model) = self.rival(prepared, Method::Ibfa, &[0, place])?;
-            let points = model.rho.iter().enumerate().map(|(at, &rho)| (at as f64 + 1.0, rho)).collect();
-            curves.push(Curve {
-                name: format!("English–{}", language.in_english),
-                colour: plots::colour_of_view(place),
-                points,
-            });
+            let name = format!("English–{}", language.in_english);
+            curves.push(spectrum::curve(name, plots::colour_of_view(place), &model.rho));
         }
-        let lines = Lines {
-            title: "Canonical correlations".to_owned(),
-            x: "latent dimension".to_owned(),
-            y: "correlation".to_owned(),
-            is_logarithmic: false,
-            from_zero: true,
-            curves,
-        };
-        let data = lines.curves.iter().map(|curve| json!({ "name": curve.name, "points": curve.points })).collect();
-        if let Some(svg) = lines.draw(plots::WIDE) {
-            let caption = "From the best shared dimension to the worst, with covariances shrunk as in the model.";
-            section.add(Figure { name: "spectrum".to_owned(), caption: caption.to_owned(), data, svg });
+        let caption = "From the best shared dimension to the worst, with covariances shrunk as in the model.";
+        if let Some(figure) = spectrum::figure(curves, caption) {
+            section.add(figure);
         }
         Ok(section)
     }

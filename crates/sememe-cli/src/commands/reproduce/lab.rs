@@ -4,6 +4,8 @@ use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
+use sememe::align;
+use sememe::learn::{self, Trust};
 use sememe::lexicon::{self, Lexicon, Shared, Tuples};
 use sememe::model::{Method, Model, Options, Shrinkage};
 use sememe::normalize::{Normalizer, Step};
@@ -13,10 +15,13 @@ use sememe::vectors::{Embeddings, Vocabulary};
 
 use super::data::{Data, DictionaryFile, language};
 use super::three::Trilingual;
-use crate::arguments::{Global, Reproduce};
+use crate::arguments::{Global, Part, Reproduce};
 use crate::commands::experiment::{self, Experiment, Scores};
 use crate::commands::read_vectors;
 use crate::output;
+
+/// Why there is no model whose pairs would have to be learned.
+const LEFT_OUT: &str = "left out, as it takes long: ask for “learned” among the tables";
 
 /// Which pairs a model is fitted to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -35,21 +40,45 @@ pub enum Dictionary {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Recipe {
     method: &'static str,
-    /// With automatic shrinkage, as `sememe align` does by default; the paper's models have none.
-    is_shrunk: bool,
+    way: Way,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Way {
+    /// As the paper has it: covariances are not shrunk.
+    Plain,
+    /// With automatic shrinkage, as `sememe align` does by default.
+    Shrunk,
+    /// Beginning with the pairs, which may be doubted: `sememe align --refine`.
+    Refined,
+    /// Beginning with the vectors alone: `sememe align --unsupervised`.
+    Unsupervised,
 }
 
 impl Recipe {
     pub fn plain(method: Method) -> Self {
-        Recipe { method: method.name(), is_shrunk: false }
+        Recipe { method: method.name(), way: Way::Plain }
     }
 
     pub fn shrunk(method: Method) -> Self {
-        Recipe { method: method.name(), is_shrunk: true }
+        Recipe { method: method.name(), way: Way::Shrunk }
+    }
+
+    pub fn refined(method: Method) -> Self {
+        Recipe { method: method.name(), way: Way::Refined }
+    }
+
+    pub fn unsupervised(method: Method) -> Self {
+        Recipe { method: method.name(), way: Way::Unsupervised }
+    }
+
+    /// Whether pairs are learned, which takes long.
+    pub fn is_learned(self) -> bool {
+        matches!(self.way, Way::Refined | Way::Unsupervised)
     }
 
     fn options(self) -> sememe::Result<Options> {
-        let shrinkage = if self.is_shrunk { Shrinkage::Auto } else { Shrinkage::None };
+        let shrinkage = if self.way == Way::Plain { Shrinkage::None } else { Shrinkage::Auto };
         Ok(Options { method: Some(self.method.parse()?), shrinkage, ..Options::default() })
     }
 }
@@ -69,6 +98,8 @@ pub struct Lab<'a> {
     pub casing: Casing,
     pub steps: &'a [Step],
     pub seed: u64,
+    /// Whether pairs may be learned.
+    learns: bool,
     models: RefCell<HashMap<Bilingual, Outcome<Rc<Model>>>>,
     /// Of the space that was used last: several criteria are asked for in a row.
     latent: RefCell<Option<(Bilingual, Latent)>>,
@@ -106,6 +137,7 @@ impl<'a> Lab<'a> {
             casing: arguments.casing(),
             steps: &arguments.normalize.0,
             seed,
+            learns: arguments.wants(Part::Learned),
             models: RefCell::default(),
             latent: RefCell::default(),
             scores: RefCell::default(),
@@ -159,21 +191,43 @@ impl<'a> Lab<'a> {
         self.trilingual.get_or_init(|| Trilingual::gather(self))
     }
 
-    /// A model of two languages.
+    /// A model of two languages. What is learned is the same in both directions, and learned once.
     pub fn model(&self, key: &Bilingual) -> Outcome<Rc<Model>> {
-        if let Some(known) = self.models.borrow().get(key) {
+        let mut key = key.clone();
+        if key.3.is_learned() && key.1 == "en" {
+            (key.0, key.1) = (key.1, key.0);
+        }
+        if key.3.way == Way::Unsupervised {
+            // Whatever the table is about, none is looked at.
+            key.2 = Dictionary::Pseudo;
+        }
+        if let Some(known) = self.models.borrow().get(&key) {
             return known.clone();
         }
-        let fit = || -> Outcome<Rc<Model>> {
-            let (from, to, dictionary, recipe) = key;
-            let views = [(from.as_str(), self.words(from)?), (to.as_str(), self.words(to)?)];
-            let experiment = Experiment::new(&views, self.tuples(from, to, *dictionary)?);
-            let fitted = recipe.options().and_then(|options| experiment.fit(&options));
-            fitted.map(Rc::new).map_err(|error| error.to_string())
-        };
-        let fitted = fit();
-        self.models.borrow_mut().insert(key.clone(), fitted.clone());
+        let fitted = self.fit(&key);
+        self.models.borrow_mut().insert(key, fitted.clone());
         fitted
+    }
+
+    fn fit(&self, (from, to, dictionary, recipe): &Bilingual) -> Outcome<Rc<Model>> {
+        let views = [(from.as_str(), self.words(from)?), (to.as_str(), self.words(to)?)];
+        if recipe.is_learned() && !self.learns {
+            return Err(LEFT_OUT.to_owned());
+        }
+        let tuples = match recipe.way {
+            Way::Unsupervised => Tuples::new(2),
+            _ => self.tuples(from, to, *dictionary)?,
+        };
+        let fitted = recipe.options().and_then(|fit| match recipe.is_learned() {
+            true => {
+                let align = align::Options { fit, ..Default::default() };
+                let is_unsupervised = recipe.way == Way::Unsupervised;
+                let options = learn::Options { align, is_unsupervised, trust: Trust::Doubt, seed: self.seed };
+                experiment::learned(&views, &tuples, &options, &())
+            }
+            false => Experiment::new(&views, tuples).fit(&fit),
+        });
+        fitted.map(Rc::new).map_err(|error| error.to_string())
     }
 
     /// The words of both languages where a model puts them.
@@ -184,12 +238,16 @@ impl<'a> Lab<'a> {
             return Ok(latent.clone());
         }
         let model = self.model(key)?;
-        let project = |view: usize, code: &str| {
-            experiment::latent(&model, view, self.words(code)?).map_err(|error| error.to_string())
-        };
-        let latent: Latent = Rc::new([project(0, &key.0)?, project(1, &key.1)?]);
+        let latent: Latent = Rc::new([self.project(&model, &key.0)?, self.project(&model, &key.1)?]);
         *self.latent.borrow_mut() = Some((key.clone(), latent.clone()));
         Ok(latent)
+    }
+
+    /// The words of a language where a model puts them.
+    pub fn project(&self, model: &Model, code: &str) -> Outcome<Embeddings> {
+        let view = model.views.iter().position(|view| view.name == code);
+        let view = view.ok_or_else(|| format!("{} is not part of that model", language(code)))?;
+        experiment::latent(model, view, self.words(code)?).map_err(|error| error.to_string())
     }
 
     /// How well words are translated.

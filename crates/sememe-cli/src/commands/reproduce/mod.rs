@@ -8,6 +8,7 @@ mod paper;
 mod robustness;
 mod samples;
 mod sentences;
+mod several;
 mod three;
 mod translation;
 
@@ -40,12 +41,13 @@ pub fn run(arguments: &Reproduce, global: &Global) -> anyhow::Result<()> {
     let languages = read_languages(&data, arguments, global)?;
     let lab = Lab::new(&data, &languages, arguments, global.seed);
     let table = Part::Table;
-    let parts: [(&str, &[Part], Compute); 7] = [
+    let parts: [(&str, &[Part], Compute); 8] = [
         ("tables 1 and 2: word translation", &[table(1), table(2)], translation::compute),
         ("tables 3 and 4: similarity of words and sentences", &[table(3), table(4)], meaning::compute),
         ("table 5: sentence retrieval", &[table(5)], sentences::compute),
         ("tables 6 and 8: three languages", &[table(6), table(8)], three::compute),
         ("table 7: samples", &[table(7)], samples::compute),
+        ("learned: few entries among several languages", &[Part::Learned], several::compute),
         ("noise", &[Part::Noise], robustness::compute),
         ("map", &[Part::Map], samples::compute_map),
     ];
@@ -95,8 +97,10 @@ pub fn run(arguments: &Reproduce, global: &Global) -> anyhow::Result<()> {
 
 /// Sections in the order of the paper's tables, and what it has none of at the end.
 fn place(id: &str) -> usize {
-    let order =
-        ["table-1", "table-2", "table-3", "table-4", "table-5", "table-6", "table-7", "table-8", "noise", "map"];
+    let order = [
+        "table-1", "table-2", "table-3", "table-4", "table-5", "table-6", "table-7", "table-8", "learned", "noise",
+        "map",
+    ];
     order.iter().position(|known| *known == id).unwrap_or(order.len())
 }
 
