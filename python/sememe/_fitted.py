@@ -110,7 +110,8 @@ class FittedModel(Parameterized):
         """How pairs were learned, as the command says it; None where all were given, and for a model that was loaded.
 
         ``rounds``: for each the ``words`` looked at in a view, the ``pairs`` that are each other's best, and the ``objective``, the
-        mean CSLS of words with their best ones. ``induced``: how many pairs were found. ``chances``: for each view that was
+        mean CSLS of words with their best ones. ``induced``: how many pairs were found; unless it ``has_helped``, the
+        fit is to given entries alone. ``chances``: for each view that was
         aligned to the first without supervision its ``objective``, and the mean (``random``) and standard ``deviation`` after
         random starts. ``doubtful``: given entries that look wrong, the worst first: their ``views``, ``words`` (row numbers of
         arrays) and CSLS (``score``).

@@ -127,7 +127,7 @@ fn mean_log_rank(model: &Model, views: &[&Embeddings], tuples: &Tuples) -> Resul
 
 /// The logarithms of the ranks of the right rows among all of the other side, both ways: row `i` of `x` and of `y` belong
 /// together and are the words `pairs[i]`.
-pub(super) fn sum_of_log_ranks(mut x: Matrix, mut y: Matrix, pairs: &[(usize, usize)]) -> f64 {
+pub(crate) fn sum_of_log_ranks(mut x: Matrix, mut y: Matrix, pairs: &[(usize, usize)]) -> f64 {
     scale_to_unit(&mut x);
     scale_to_unit(&mut y);
     let mut cosines = vec![0.0; pairs.len() * pairs.len()];

@@ -7,8 +7,8 @@ mod held_out;
 use std::sync::Arc;
 
 pub use self::extension::{Extended, extend};
-pub(crate) use self::held_out::brief;
 pub use self::held_out::shrinkage as held_out_shrinkage;
+pub(crate) use self::held_out::{brief, sum_of_log_ranks};
 use crate::error::{Error, Result};
 use crate::evidence::{self, Evidence};
 use crate::latent::LatentView;

@@ -1,7 +1,8 @@
 //! The lexicon of the last fit: each other's best words among many more than rounds look at, and how sure they are.
 
-use super::rounds::{Pairs, pairs_of_views};
+use super::rounds::{Learner, Pairs, pairs_of_views};
 use super::words::{Words, project};
+use crate::align::sum_of_log_ranks;
 use crate::error::Result;
 use crate::model::Model;
 use crate::retrieve::{Criterion, Hit, Pair, Retriever, nearest};
@@ -10,13 +11,16 @@ use crate::vectors::Matrix;
 /// Candidates among which a word's translation is looked for, and the temperature of their probabilities.
 const CANDIDATES: usize = 10;
 const TEMPERATURE: f64 = 0.05;
+/// Given pairs that can tell whether learning did any good, and how many of them are asked.
+const FEWEST: usize = 20;
+const QUERIES: usize = 1000;
 
 /// Two words and how sure they belong together.
 #[derive(Debug, Clone, Copy)]
 pub struct Sure {
     /// Places among the words that are learned from.
     pub rows: [usize; 2],
-    /// The geometric mean of what both sides say, from 0 to 1.
+    /// The product of what both sides say, from 0 to 1.
     pub weight: f64,
 }
 
@@ -34,7 +38,7 @@ fn mutual(x: &Matrix, y: &Matrix) -> Result<Vec<Sure>> {
     let both = forth.iter().enumerate().filter_map(|(row, hits)| {
         let best = hits.first()?.index;
         let is_mutual = back[best].first()?.index == row;
-        let weight = (probability(hits) * probability(&back[best])).sqrt();
+        let weight = probability(hits) * probability(&back[best]);
         is_mutual.then_some(Sure { rows: [row, best], weight })
     });
     Ok(both.collect())
@@ -44,6 +48,42 @@ fn mutual(x: &Matrix, y: &Matrix) -> Result<Vec<Sure>> {
 fn probability(hits: &[Hit]) -> f64 {
     let odds = |hit: &Hit| (f64::from(hit.score - hits[0].score) / TEMPERATURE).exp();
     1.0 / hits.iter().map(odds).sum::<f64>()
+}
+
+/// Whether given pairs are harder to find by a model that went on to learn than by one that was fitted to the other half of
+/// them and learned nothing.
+pub fn is_worse(learner: &Learner, model: &Model, given: &[Pairs]) -> Result<bool> {
+    if given.iter().map(|pairs| pairs.rows.len()).sum::<usize>() < FEWEST {
+        return Ok(false);
+    }
+    let half = |pairs: &Pairs, odd: usize| {
+        let rows = pairs.rows.iter().skip(odd).step_by(2).copied().collect();
+        Pairs { views: pairs.views, rows }
+    };
+    let (mut before, mut after) = (0.0, 0.0);
+    for odd in 0..2 {
+        let fitted_to: Vec<Pairs> = given.iter().map(|pairs| half(pairs, 1 - odd)).collect();
+        let plain = learner.fit_given(&fitted_to)?;
+        for pairs in given {
+            let looked_for = half(pairs, odd);
+            before += log_ranks(learner, &plain, &looked_for)?;
+            after += log_ranks(learner, model, &looked_for)?;
+        }
+    }
+    Ok(after > before)
+}
+
+/// The logarithms of the ranks of the right words among those of some pairs, summed.
+fn log_ranks(learner: &Learner, model: &Model, pairs: &Pairs) -> Result<f64> {
+    let step = pairs.rows.len().div_ceil(QUERIES).max(1);
+    let chosen: Vec<(usize, usize)> = pairs.rows.iter().step_by(step).map(|rows| (rows[0], rows[1])).collect();
+    let project = |side: usize, rows: Vec<usize>| {
+        let view = pairs.views[side];
+        model.views[view].project(&learner.words[view].vectors.select(&rows))
+    };
+    let x = project(0, chosen.iter().map(|pair| pair.0).collect())?;
+    let y = project(1, chosen.iter().map(|pair| pair.1).collect())?;
+    Ok(sum_of_log_ranks(x, y, &chosen))
 }
 
 /// Which of the given pairs are less like pairs than like words put together at random, with their CSLS, the worst first.

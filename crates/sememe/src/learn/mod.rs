@@ -10,6 +10,7 @@ mod similarity;
 mod start;
 mod words;
 
+use std::collections::HashSet;
 use std::ops::ControlFlow;
 
 use serde_json::{Value, json};
@@ -103,6 +104,8 @@ pub struct Report {
     pub rounds: Vec<Round>,
     /// Pairs that the last fit found itself.
     pub induced: usize,
+    /// False when given entries are harder to find than without learning, where the fit is to these alone.
+    pub has_helped: bool,
     /// For views aligned without supervision to the first: how they compare with chance.
     pub chances: Vec<Chance>,
     /// Given entries that look wrong, the worst first.
@@ -119,6 +122,7 @@ impl Report {
         json!({
             "rounds": self.rounds.iter().map(round).collect::<Value>(),
             "induced": self.induced,
+            "has_helped": self.has_helped,
             "chances": self.chances.iter().map(chance).collect::<Value>(),
             "doubtful": self.doubtful.iter().map(doubtful).collect::<Value>(),
         })
@@ -172,12 +176,14 @@ pub fn learn(
     };
     let (tuples, model) = last_lexicon(&learner, learned, given, options.trust)?;
     let doubtful = doubtful(&learner, &model, &pairs)?;
+    // Entries that may be doubted cannot tell.
+    let has_helped = options.trust == Trust::Doubt || !last::is_worse(&learner, &model, &pairs)?;
     let induced = tuples.len() - if options.trust == Trust::Keep { given.len() } else { 0 };
-    let mut fitted = align::fit(views, &tuples, &options.align)?;
+    let mut fitted = align::fit(views, if has_helped { &tuples } else { given }, &options.align)?;
     // What a model found itself is no answer that it was told.
     let names: Vec<&str> = shapes.iter().map(|shape| shape.name.as_str()).collect();
     fitted.alignment.trained = Some(TrainedPairs::of(given, &names, |view, word| fitted.prepared[view].word(word)));
-    Ok(Learned { fitted, report: Report { rounds: watch.rounds, induced, chances, doubtful } })
+    Ok(Learned { fitted, report: Report { rounds: watch.rounds, induced, has_helped, chances, doubtful } })
 }
 
 /// The words that are learned from, if there are enough.
@@ -247,7 +253,11 @@ fn last_lexicon(learner: &Learner, mut model: Model, given: &Tuples, trust: Trus
         Trust::Doubt => Tuples::new(given.views()),
     };
     for (views, sure) in induced {
-        for Sure { rows, weight } in sure {
+        let told = learner.kept.iter().filter(|pairs| pairs.views == views).flat_map(|pairs| &pairs.rows);
+        let told: [HashSet<usize>; 2] = [0, 1].map(|side| told.clone().map(|rows| rows[side]).collect());
+        // Of a word with a given translation another one is a synonym at best.
+        let is_new = |sure: &Sure| (0..2).all(|side| !told[side].contains(&sure.rows[side]));
+        for Sure { rows, weight } in sure.into_iter().filter(is_new) {
             let mut tuple = vec![None; given.views()];
             (0..2).for_each(|side| tuple[views[side]] = Some(learner.words[views[side]].rows[rows[side]]));
             tuples.add_weighted(&tuple, weight);

@@ -77,10 +77,7 @@ pub struct Learned {
 impl Learner<'_, '_> {
     /// Learns from a model of given pairs.
     pub fn learn_from_pairs(&mut self, pairs: &[Pairs]) -> Result<Model> {
-        let count: usize = pairs.iter().map(|pairs| pairs.rows.len()).sum();
-        let dim = self.shapes.iter().map(|shape| shape.dim).max().unwrap_or(0);
-        let shrinkage = (SHARE * dim as f64 / count.max(1) as f64).clamp(LEAST, MOST);
-        let start = self.fit_pairs(pairs.iter(), shrinkage, None)?;
+        let start = self.fit_given(pairs)?;
         Ok(self.learn_from(project(&self.words, &start, WORDS)?, WORDS)?.model)
     }
 
@@ -167,6 +164,14 @@ impl Learner<'_, '_> {
         let number = self.watch.rounds.len() + 1;
         self.watch.note(Round { number, words: latent[0].rows(), pairs, objective });
         Ok((model, objective))
+    }
+
+    /// A model of given pairs: the fewer they are, the more it is shrunk.
+    pub fn fit_given(&self, pairs: &[Pairs]) -> Result<Model> {
+        let count: usize = pairs.iter().map(|pairs| pairs.rows.len()).sum();
+        let dim = self.shapes.iter().map(|shape| shape.dim).max().unwrap_or(0);
+        let shrinkage = (SHARE * dim as f64 / count.max(1) as f64).clamp(LEAST, MOST);
+        self.fit_pairs(pairs.iter(), shrinkage, None)
     }
 
     /// A model of pairs.

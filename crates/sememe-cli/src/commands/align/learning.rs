@@ -69,6 +69,10 @@ fn report(report: &Report, views: &[Embeddings], global: &Global) {
         let (objective, random) = (chance.objective, chance.random);
         output::note(global, format_args!("better than chance: {objective:.3}, random starts {random:.3}"));
     }
+    if !report.has_helped {
+        let instead = "so the model is fitted to what was given alone";
+        output::warn(global, format_args!("what was learned makes given entries harder to find, {instead}"));
+    }
     if !report.doubtful.is_empty() {
         let shown = report.doubtful.iter().take(SHOWN).map(|entry| entry.words(views).join(" "));
         let (number, shown) = (count(report.doubtful.len()), shown.collect::<Vec<_>>().join(", "));

@@ -1,6 +1,6 @@
 //! Attempts to begin, and whether what came out of the best is better than chance.
 
-use super::super::rounds::{Learned, Learner, Watch};
+use super::super::rounds::{Learner, Watch};
 use super::super::similarity::Mutual;
 use super::super::words::Words;
 use super::components::{Components, Whitened};
@@ -76,13 +76,13 @@ pub fn search(
     let by_chance = (0..RANDOM)
         .map(|_| {
             let rotation = Mat::from_fn(dim, dim, |_, _| random.normal());
-            Ok(attempt(&mut learner, turned(&x, &y, &rotation, few)?, few)?.objective)
+            Ok(learner.cycle(turned(&x, &y, &rotation, few)?)?.objective)
         })
         .collect::<Result<Vec<f64>>>()?;
     let mean = by_chance.iter().sum::<f64>() / RANDOM as f64;
     let variance = by_chance.iter().map(|score| (score - mean).powi(2)).sum::<f64>() / (RANDOM - 1) as f64;
     let of_profiles = words.iter().map(|words| profiles(&words.first(few))).collect::<Result<Vec<_>>>()?;
-    let mut learned = attempt(&mut learner, of_profiles, few)?;
+    let mut learned = learner.cycle(of_profiles)?;
     let mut chance = Chance { objective: learned.objective, random: mean, deviation: variance.sqrt() };
     if chance.is_beaten() {
         let again = learner.again(&learned, count)?;
@@ -114,13 +114,6 @@ pub fn search(
     let rows = |mutual: &Mutual| [0, 1].map(|side| words[side].rows[mutual.rows[side]]);
     let rows = mutual.iter().map(rows).collect();
     Ok(Found { model: learned.model, rows, chance })
-}
-
-/// Two cycles: the second shows whether the first was on the way to something.
-fn attempt(learner: &mut Learner, latent: Vec<Matrix>, count: usize) -> Result<Learned> {
-    let first = learner.cycle(latent)?;
-    let second = learner.again(&first, count)?;
-    learner.cycle(second)
 }
 
 /// The first so many words of both views where a map `x ᵀ map y` of whitened words says, which need not be a rotation.
