@@ -116,3 +116,36 @@ pub fn doubtful(words: &[&Words], model: &Model, given: &Pairs) -> Result<Vec<([
     doubtful.sort_by(|a, b| a.1.total_cmp(&b.1));
     Ok(doubtful)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::rounds::Watch;
+    use super::*;
+    use crate::model;
+    use crate::moments::Shape;
+    use crate::random::Random;
+
+    #[test]
+    fn a_model_of_wrong_pairs_is_worse_than_half_of_the_given_ones() {
+        let mut random = Random::new(1);
+        let (count, dim) = (200, 8);
+        let x: Vec<f32> = (0..count * dim).map(|_| random.normal() as f32).collect();
+        let y = x.iter().map(|&value| 0.9 * value + 0.1 * random.normal() as f32).collect();
+        let words = [x, y].map(|values| Words { rows: (0..count).collect(), vectors: Matrix::new(values, dim) });
+        let mut watch = Watch { observer: &(), rounds: Vec::new(), is_stopped: false };
+        let learner = Learner {
+            shapes: ["x", "y"].map(|name| Shape { name: name.to_owned(), dim }).to_vec(),
+            words: words.iter().collect(),
+            fit: model::Options::default(),
+            kept: Vec::new(),
+            watch: &mut watch,
+        };
+        let pairs = |by: usize| {
+            let rows = (0..100).map(|row| [row, (row + by) % 100]).collect();
+            vec![Pairs { views: [0, 1], rows }]
+        };
+        let (right, wrong) = (learner.fit_given(&pairs(0)).unwrap(), learner.fit_given(&pairs(50)).unwrap());
+        assert!(!is_worse(&learner, &right, &pairs(0)).unwrap());
+        assert!(is_worse(&learner, &wrong, &pairs(0)).unwrap());
+    }
+}

@@ -65,18 +65,6 @@ fn a_few_pairs_become_a_lexicon() {
 }
 
 #[test]
-fn learning_that_does_harm_is_not_used() {
-    // So few dimensions are so crowded that words are taken for each other.
-    let (x, y) = two_views(WORDS, 4, 4, 5);
-    let given = few(2, [0, 1], 20);
-    let learned = refined(&[x.clone(), y.clone()], &given, Trust::Keep);
-    let plain = align::fit(named(&[x, y]), &given, &Default::default()).unwrap();
-    assert!(!learned.report.has_helped);
-    let (after, before) = (learned.fitted.alignment.model, plain.alignment.model);
-    assert_eq!(after.views[0].projection, before.views[0].projection);
-}
-
-#[test]
 fn every_method_learns() {
     let views = skewed_views(WORDS, &[60, 60], 2);
     let given = few(2, [0, 1], 30);

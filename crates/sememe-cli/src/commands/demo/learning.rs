@@ -22,7 +22,7 @@ const SIZES: [usize; 3] = [25, 100, 500];
 /// What is learned from: so many frequent words beside those of the dictionary, and so many rounds. More would hardly be
 /// better here and take long.
 const WORDS: usize = 2000;
-const ROUNDS: usize = 18;
+const ROUNDS: usize = 10;
 
 /// Ends learning after some rounds.
 struct Brief;
