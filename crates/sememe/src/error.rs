@@ -98,6 +98,9 @@ pub enum Error {
         /// The mean of the same after random starts.
         chance: f64,
     },
+    /// Learning was ended before anybody could know whether it had found something.
+    #[error("stopped before it was known whether {:?} and {:?} can be aligned without a dictionary", .0[0], .0[1])]
+    StoppedEarly([String; 2]),
     /// A matrix computation failed its residual check.
     #[error(transparent)]
     Numerical(#[from] Failure),
@@ -106,7 +109,10 @@ pub enum Error {
 impl Error {
     /// True when the input or the request is at fault, false when the work itself failed.
     pub fn is_bad_input(&self) -> bool {
-        !matches!(self, Error::Write { .. } | Error::NoBetterThanChance { .. } | Error::Numerical(_))
+        !matches!(
+            self,
+            Error::Write { .. } | Error::NoBetterThanChance { .. } | Error::StoppedEarly(_) | Error::Numerical(_)
+        )
     }
 
     pub(crate) fn read(path: &Path, source: io::Error) -> Self {

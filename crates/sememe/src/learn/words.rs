@@ -14,17 +14,23 @@ pub struct Words {
 }
 
 impl Words {
-    /// The first so many that have a direction, after the steps that the view goes through anyway. Centring is no choice
-    /// here: what all words of a language have in common would make every two of them similar.
+    /// The first so many, less those without a direction, after the steps that the view goes through anyway. Centring is
+    /// no choice here: what all words of a language have in common would make every two of them similar.
     pub fn of(embeddings: &Embeddings, count: usize, steps: &[Step]) -> Self {
         let matrix = embeddings.matrix();
         let has_direction = |&row: &usize| norm(matrix.row(row)) > 0.0;
-        let rows: Vec<usize> = (0..matrix.rows()).filter(has_direction).take(count).collect();
+        let mut rows: Vec<usize> = (0..matrix.rows()).filter(has_direction).take(count).collect();
         let words = rows.iter().map(|&row| embeddings.word(row)).collect();
         let mut chosen = Embeddings::new(words, matrix.select(&rows));
         Normalizer::fit_apply(steps, &mut chosen);
         let mut vectors = chosen.into_matrix();
         centre(&mut vectors);
+        // Those that are the mean have none left.
+        let kept: Vec<usize> = (0..rows.len()).filter(|&place| norm(vectors.row(place)) > 0.0).collect();
+        if kept.len() < rows.len() {
+            rows = kept.iter().map(|&place| rows[place]).collect();
+            vectors = vectors.select(&kept);
+        }
         Words { rows, vectors }
     }
 

@@ -12,7 +12,7 @@ use sememe::moments::Moments;
 use sememe::retrieve::{Criterion, nearest};
 use sememe::vectors::Embeddings;
 
-use crate::samples::{complete_tuples, skewed_views, two_views};
+use crate::samples::{complete_tuples, embeddings_of_rows, skewed_views, two_views};
 
 const WORDS: usize = 1500;
 
@@ -115,6 +115,11 @@ fn too_few_words_or_no_pair_of_them_is_said() {
     let views = skewed_views(WORDS, &[60, 56], 6);
     let error = learn::learn(named(&views), &Tuples::new(2), &Default::default(), &()).unwrap_err();
     assert!(matches!(error, Error::NotEnoughData(_)), "{error}");
+    // All words are the same.
+    let alike = embeddings_of_rows(&vec![vec![1.0, 2.0]; WORDS]);
+    let options = learn::Options { is_unsupervised: true, ..Default::default() };
+    let error = learn::learn(named(&[alike, views[1].clone()]), &Tuples::new(2), &options, &()).unwrap_err();
+    assert!(error.to_string().contains("\"v0\" has 0 words"), "{error}");
 }
 
 #[test]
@@ -167,6 +172,15 @@ fn learning_that_is_stopped_keeps_what_it_has() {
     let learned = learn::learn(named(&views), &few(2, [0, 1], 30), &Default::default(), &observer).unwrap();
     assert!(learned.report.rounds.len() <= 8, "{} rounds", learned.report.rounds.len());
     assert!(precision(learned.fitted, 0, 1) > 50.0);
+}
+
+#[test]
+fn a_search_that_is_stopped_is_no_result() {
+    let views = skewed_views(WORDS, &[60, 56], 3);
+    let options = learn::Options { is_unsupervised: true, ..Default::default() };
+    let observer = Impatient(AtomicUsize::new(0));
+    let error = learn::learn(named(&views), &Tuples::new(2), &options, &observer).unwrap_err();
+    assert!(matches!(error, Error::StoppedEarly(_)) && !error.is_bad_input(), "{error}");
 }
 
 #[test]

@@ -26,6 +26,8 @@ const ATTEMPTS: usize = 2;
 const RANDOM: usize = 3;
 /// So many standard deviations of what chance comes to are no accident.
 const CLEARLY: f64 = 6.0;
+/// Three attempts may happen to agree: their standard deviation is taken to be this fraction of their mean at least.
+const LEAST_DEVIATION: f64 = 0.02;
 
 /// How an alignment that nobody checked compares with such that cannot be right: the mean CSLS of words with their best
 /// translations.
@@ -42,7 +44,7 @@ pub struct Chance {
 impl Chance {
     /// Whether it is clearly better.
     pub fn is_beaten(&self) -> bool {
-        self.objective > self.random + CLEARLY * self.deviation.max(0.02 * self.random.abs())
+        self.objective > self.random + CLEARLY * self.deviation.max(LEAST_DEVIATION * self.random.abs())
     }
 }
 
@@ -84,7 +86,9 @@ pub fn search(
     let of_profiles = words.iter().map(|words| profiles(&words.first(few))).collect::<Result<Vec<_>>>()?;
     let mut learned = learner.cycle(of_profiles)?;
     let mut chance = Chance { objective: learned.objective, random: mean, deviation: variance.sqrt() };
-    if chance.is_beaten() {
+    // What was cut short, attempts or those that they are compared with, says nothing.
+    let mut is_known = !learner.watch.is_stopped;
+    if is_known && chance.is_beaten() {
         let again = learner.again(&learned, count)?;
         learned = learner.learn_from(again, count)?;
     }
@@ -102,13 +106,14 @@ pub fn search(
         // Compared on as many words as chance had.
         let again = learner.again(&learned, few)?;
         chance.objective = learner.cycle(again)?.objective;
+        is_known = !learner.watch.is_stopped;
+    }
+    let names = shapes.map(|shape| shape.name.clone());
+    if learner.watch.is_stopped && !is_known {
+        return Err(Error::StoppedEarly(names));
     }
     if !chance.is_beaten() {
-        return Err(Error::NoBetterThanChance {
-            views: shapes.map(|shape| shape.name.clone()),
-            objective: chance.objective,
-            chance: chance.random,
-        });
+        return Err(Error::NoBetterThanChance { views: names, objective: chance.objective, chance: chance.random });
     }
     let (_, mutual) = &learned.mutual[0];
     let rows = |mutual: &Mutual| [0, 1].map(|side| words[side].rows[mutual.rows[side]]);
