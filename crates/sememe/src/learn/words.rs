@@ -5,6 +5,9 @@ use crate::model::{Model, View};
 use crate::normalize::{Normalizer, Step, column_means, norm, scale_to_unit};
 use crate::vectors::{Embeddings, Matrix};
 
+/// What is shorter than this beside vectors of length 1 is left by rounding.
+const ROUNDING: f64 = 1e-5;
+
 /// Words of one view.
 pub struct Words {
     /// Where each was in the view.
@@ -52,13 +55,16 @@ pub fn project(words: &[&Words], model: &Model, count: usize) -> Result<Vec<Matr
     words.iter().zip(&model.views).map(|(words, view)| words.project(view, count)).collect()
 }
 
-/// Makes rows of length 1, subtracts their mean, and makes them of length 1 again.
+/// Makes rows of length 1, subtracts their mean, and makes them of length 1 again; those that are the mean become zero.
 pub fn centre(rows: &mut Matrix) {
     scale_to_unit(rows);
     let means = column_means(rows);
     let cols = rows.cols();
     for row in rows.as_mut_slice().chunks_exact_mut(cols) {
         row.iter_mut().zip(&means).for_each(|(x, mean)| *x -= *mean as f32);
+        if norm(row) < ROUNDING {
+            row.fill(0.0);
+        }
     }
     scale_to_unit(rows);
 }
