@@ -2,10 +2,10 @@
 
 use pyo3::prelude::*;
 use sememe::align;
-use sememe::learn::{Learned, Options, Trust};
+use sememe::learn::{Learned, Options};
 
 use crate::alignment::{Alignment, new_fit};
-use crate::errors::refused;
+use crate::errors::exception;
 use crate::lexicon::{NamedViews, Tuples};
 use crate::options::{Fitting, Gathering};
 use crate::work::run;
@@ -17,16 +17,6 @@ pub struct Learning {
     unsupervised: bool,
     trust: String,
     seed: u64,
-}
-
-impl Learning {
-    fn trust(&self) -> PyResult<Trust> {
-        let known = Trust::ALL.iter().find(|(name, _)| *name == self.trust);
-        known.map(|(_, trust)| *trust).ok_or_else(|| {
-            let names = Trust::ALL.map(|(name, _)| format!("{name:?}")).join(" or ");
-            refused(format!("trust is {:?}: it must be {names}", self.trust))
-        })
-    }
 }
 
 /// Learns which words belong together, and fits; also how it went, as JSON.
@@ -41,7 +31,8 @@ pub fn learn(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<(Alignment, Vec<String>, String)> {
     let (evidence, mut fit) = (gathering.options()?, fitting.options()?);
-    let (trust, is_unsupervised, seed) = (learning.trust()?, learning.unsupervised, learning.seed);
+    let (trust, is_unsupervised, seed) =
+        (learning.trust.parse().map_err(exception)?, learning.unsupervised, learning.seed);
     let views = views.into_iter().map(|(name, embeddings)| (name, embeddings.0.clone())).collect();
     let tuples = tuples.get().0.clone();
     let Learned { fitted, report } = run(py, progress, move |monitor| {

@@ -203,8 +203,7 @@ impl Density<'_> {
     /// `E[z|x_O]` of every tuple of rows, as for [`Density::logs`].
     pub fn posterior_means(&self, rows: &[&Matrix]) -> Result<Matrix> {
         let means = self.in_blocks(rows, |centred| {
-            let mean = self.precision.solve(&self.evidence_of(centred));
-            (0..mean.ncols()).flat_map(|column| mean.col_as_slice(column).iter().map(|&x| x as f32)).collect()
+            Matrix::of_columns(&self.precision.solve(&self.evidence_of(centred))).into_vec()
         })?;
         Ok(Matrix::new(means, self.model.latent()))
     }

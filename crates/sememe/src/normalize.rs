@@ -52,7 +52,11 @@ pub struct Normalizer {
 impl Normalizer {
     /// Fits the steps one after another on the vectors, and applies them to them.
     pub fn fit_apply(steps: &[Step], embeddings: &mut Embeddings) -> Self {
-        let matrix = embeddings.matrix_mut();
+        Normalizer::fit_apply_to_rows(steps, embeddings.matrix_mut())
+    }
+
+    /// [`Normalizer::fit_apply`] to vectors without words.
+    pub fn fit_apply_to_rows(steps: &[Step], matrix: &mut Matrix) -> Self {
         let mut fitted = Vec::new();
         for &step in steps {
             let learned = match step {

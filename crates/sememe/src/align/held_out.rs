@@ -29,13 +29,11 @@ pub(super) const QUERIES: usize = 1000;
 /// was, where that cannot or need not be asked.
 pub fn shrinkage(moments: &Moments, views: &[&Embeddings], tuples: &Tuples, options: &model::Options) -> Shrinkage {
     let method = options.method_for(moments.views().len());
+    if !method.shrinks() {
+        return Shrinkage::Auto;
+    }
     // The halves are tried both ways where that is cheap.
-    let (many, tries) = match method {
-        Method::Ibfa | Method::Cca | Method::CcaNipals => (MANY, 2),
-        Method::Mbfa => (MANY_FOR_ITERATION, 1),
-        // They do not shrink.
-        Method::Svd | Method::LeastSquares => return Shrinkage::Auto,
-    };
+    let (many, tries) = if method == Method::Mbfa { (MANY_FOR_ITERATION, 1) } else { (MANY, 2) };
     let is_poor = |(view, shape): (usize, &Shape)| {
         let with_view = moments.patterns().iter().filter(|(pattern, _)| pattern.len() > 1 && pattern.contains(&view));
         with_view.map(|(_, moments)| moments.n).sum::<f64>() < many * shape.dim as f64

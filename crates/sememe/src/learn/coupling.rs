@@ -20,7 +20,7 @@ pub struct Coupling {
 
 impl Coupling {
     /// `(exp(s/T) / Σ over the row + exp(s/T) / Σ over the column) / 2`.
-    pub fn of_scores(mut scores: Vec<f32>, rows: usize, cols: usize, temperature: f32) -> Self {
+    pub fn of_scores(mut scores: Vec<f32>, cols: usize, temperature: f32) -> Self {
         let largest = scores.par_iter().copied().reduce(|| f32::NEG_INFINITY, f32::max);
         let row_sums: Vec<f32> = scores
             .par_chunks_mut(cols)
@@ -41,7 +41,6 @@ impl Coupling {
             })
             .collect();
         let of_cols = column_sums(&scores, cols);
-        debug_assert_eq!(of_rows.len(), rows);
         Coupling { cols, weights: scores, of_rows, of_cols }
     }
 
@@ -96,11 +95,7 @@ fn weighted_gram(x: &Matrix, weights: &[f32]) -> (Vec<f64>, Mat) {
 
 /// `Xᵀ Y` of rows.
 fn cross(x: &Matrix, y: &Matrix) -> Mat {
-    sum_of_blocks(x.rows(), |rows| {
-        let columns =
-            |matrix: &Matrix| Mat::from_fn(matrix.cols(), rows.len(), |i, j| f64::from(matrix.row(rows.start + j)[i]));
-        times_transpose(&columns(x), &columns(y))
-    })
+    sum_of_blocks(x.rows(), |rows| times_transpose(&x.columns(rows.clone()), &y.columns(rows)))
 }
 
 /// Adds what blocks of rows come to, in their order.
@@ -173,7 +168,7 @@ mod tests {
         let x = Matrix::new(vec![1.0, 0.5, -1.0, 2.0, 0.25, 0.125], 2);
         let y = Matrix::new(vec![3.0, -2.0], 1);
         let scores = vec![0.1, 0.2, 0.5, -0.3, 0.0, 0.1];
-        let coupling = Coupling::of_scores(scores.clone(), 3, 2, 0.2);
+        let coupling = Coupling::of_scores(scores.clone(), 2, 0.2);
         let e: Vec<f64> = scores.iter().map(|&s| (f64::from(s) / 0.2).exp()).collect();
         let weight = |i: usize, j: usize| {
             let row = e[2 * i] + e[2 * i + 1];

@@ -1,16 +1,23 @@
 //! The lexicon of the last fit: each other's best words among many more than rounds look at, and how sure they are.
 
+use std::collections::BTreeMap;
+
+use rayon::prelude::*;
+
 use super::rounds::{Learner, Pairs, pairs_of_views};
 use super::words::{Words, project};
 use crate::align::sum_of_log_ranks;
 use crate::error::Result;
 use crate::model::Model;
+use crate::normalize::scale_to_unit;
 use crate::retrieve::{Criterion, Hit, Pair, Retriever, nearest};
 use crate::vectors::Matrix;
 
 /// Candidates among which a word's translation is looked for, and the temperature of their probabilities.
 const CANDIDATES: usize = 10;
 const TEMPERATURE: f64 = 0.05;
+/// What a word's translation into a third view counts beside the word itself.
+const HEARSAY: f32 = 0.3;
 /// Given pairs that can tell whether learning did any good, and how many of them are asked.
 const FEWEST: usize = 20;
 const QUERIES: usize = 1000;
@@ -24,16 +31,66 @@ pub struct Sure {
     pub weight: f64,
 }
 
+/// What was found between two views.
+pub struct Induced {
+    /// The views, increasing.
+    pub views: [usize; 2],
+    /// Each other's best words.
+    pub pairs: Vec<Sure>,
+}
+
+impl Induced {
+    /// All of it, whatever it weighs.
+    pub fn as_pairs(&self) -> Pairs {
+        Pairs { views: self.views, rows: self.pairs.iter().map(|sure| sure.rows).collect() }
+    }
+}
+
 /// Each other's best words by CSLS, of every two views.
-pub fn induce(words: &[&Words], model: &Model) -> Result<Vec<([usize; 2], Vec<Sure>)>> {
+pub fn induce(words: &[&Words], model: &Model) -> Result<Vec<Induced>> {
     let latent = project(words, model, usize::MAX)?;
-    pairs_of_views(words.len()).map(|(a, b)| Ok(([a, b], mutual(&latent[a], &latent[b])?))).collect()
+    let views = latent.len();
+    let mut heard = BTreeMap::new();
+    if views > 2 {
+        for (a, b) in pairs_of_views(views) {
+            heard.insert((a, b), candidates(&latent[a], &latent[b])?);
+            heard.insert((b, a), candidates(&latent[b], &latent[a])?);
+        }
+    }
+    let side = |view: usize, other: usize| with_translations(&latent, &heard, view, other);
+    let of_views = |(a, b)| Ok(Induced { views: [a, b], pairs: mutual(&side(a, b), &side(b, a))? });
+    pairs_of_views(views).map(of_views).collect()
+}
+
+/// Directions of a view's words and of what they are in all views but another one: each says the same with its own noise,
+/// so that together they say it with less.
+fn with_translations(
+    latent: &[Matrix],
+    candidates: &BTreeMap<(usize, usize), Vec<Vec<Hit>>>,
+    view: usize,
+    other: usize,
+) -> Matrix {
+    let mut sums = latent[view].clone();
+    let dim = sums.cols();
+    for third in (0..latent.len()).filter(|&third| third != view && third != other) {
+        let rows = sums.as_mut_slice().par_chunks_mut(dim).zip(&candidates[&(view, third)]);
+        rows.for_each(|(row, hits)| {
+            let first = probability(hits);
+            for hit in hits {
+                let weight = HEARSAY * (first * odds(hit, hits)) as f32;
+                row.iter_mut().zip(latent[third].row(hit.index)).for_each(|(sum, value)| *sum += weight * value);
+            }
+        });
+    }
+    scale_to_unit(&mut sums);
+    sums
+}
+
+fn candidates(from: &Matrix, to: &Matrix) -> Result<Vec<Vec<Hit>>> {
+    Retriever::new(Pair::new(from, to), Criterion::CSLS)?.nearest(from, CANDIDATES.min(to.rows()))
 }
 
 fn mutual(x: &Matrix, y: &Matrix) -> Result<Vec<Sure>> {
-    let candidates = |from: &Matrix, to: &Matrix| {
-        Retriever::new(Pair::new(from, to), Criterion::CSLS)?.nearest(from, CANDIDATES.min(to.rows()))
-    };
     let (forth, back) = (candidates(x, y)?, candidates(y, x)?);
     let both = forth.iter().enumerate().filter_map(|(row, hits)| {
         let best = hits.first()?.index;
@@ -46,8 +103,12 @@ fn mutual(x: &Matrix, y: &Matrix) -> Result<Vec<Sure>> {
 
 /// How probable the first of some candidates is.
 fn probability(hits: &[Hit]) -> f64 {
-    let odds = |hit: &Hit| (f64::from(hit.score - hits[0].score) / TEMPERATURE).exp();
-    1.0 / hits.iter().map(odds).sum::<f64>()
+    1.0 / hits.iter().map(|hit| odds(hit, hits)).sum::<f64>()
+}
+
+/// How probable a candidate is beside the first.
+fn odds(hit: &Hit, hits: &[Hit]) -> f64 {
+    (f64::from(hit.score - hits[0].score) / TEMPERATURE).exp()
 }
 
 /// Whether given pairs are harder to find by a model that went on to learn than by one that was fitted to the other half of
@@ -56,16 +117,13 @@ pub fn is_worse(learner: &Learner, model: &Model, given: &[Pairs]) -> Result<boo
     if given.iter().map(|pairs| pairs.rows.len()).sum::<usize>() < FEWEST {
         return Ok(false);
     }
-    let half = |pairs: &Pairs, odd: usize| {
-        let rows = pairs.rows.iter().skip(odd).step_by(2).copied().collect();
-        Pairs { views: pairs.views, rows }
-    };
     let (mut before, mut after) = (0.0, 0.0);
     for odd in 0..2 {
-        let fitted_to: Vec<Pairs> = given.iter().map(|pairs| half(pairs, 1 - odd)).collect();
-        let plain = learner.fit_given(&fitted_to)?;
+        let fitted_to: Vec<Pairs> = given.iter().map(|pairs| pairs.half(1 - odd)).collect();
+        // A half may be too little to fit anything to.
+        let Ok(plain) = learner.fit_given(&fitted_to) else { return Ok(false) };
         for pairs in given {
-            let looked_for = half(pairs, odd);
+            let looked_for = pairs.half(odd);
             before += log_ranks(learner, &plain, &looked_for)?;
             after += log_ranks(learner, model, &looked_for)?;
         }

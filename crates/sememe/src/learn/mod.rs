@@ -12,28 +12,32 @@ mod words;
 
 use std::collections::HashSet;
 use std::ops::ControlFlow;
+use std::str::FromStr;
 
 use serde_json::{Value, json};
 
-use self::last::Sure;
+use self::last::{Induced, Sure};
 use self::rounds::{Learner, Pairs, Watch, pairs_of_views};
 pub use self::start::Chance;
 use self::words::Words;
 use crate::align::{self, Fitted};
 use crate::error::{Error, Result};
 use crate::lexicon::{TrainedPairs, Tuples};
-use crate::model::Model;
+use crate::model::{Model, Shrinkage};
 use crate::moments::Shape;
+use crate::names;
 use crate::random::Random;
 use crate::vectors::Embeddings;
 
-/// Words of each view that rounds learn from, and that the last lexicon is made of.
+/// Words of each view that rounds learn from, of two views and of more, and that the last lexicon is made of.
 const WORDS: usize = 8000;
+const WORDS_OF_SEVERAL: usize = 4000;
 const LAST_WORDS: usize = 20_000;
 /// With fewer words than this there is nothing to learn from.
 const FEWEST: usize = 500;
-/// Shrinkage of a fit to the induced lexicon.
-const LAST_SHRINKAGE: f64 = 0.3;
+/// Shrinkage of a fit to a lexicon that is mostly induced, at least. Held-out pairs, which say it of given ones, cannot say
+/// it there: they were found by a model that was shrunk itself, and agree with it.
+const LAST_SHRINKAGE: f64 = 0.2;
 
 /// Whether given entries may be doubted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -48,6 +52,14 @@ pub enum Trust {
 impl Trust {
     /// Both by name.
     pub const ALL: [(&'static str, Trust); 2] = [("keep", Trust::Keep), ("doubt", Trust::Doubt)];
+}
+
+impl FromStr for Trust {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self> {
+        names::find("trust", name, &Trust::ALL)
+    }
 }
 
 /// How to learn.
@@ -174,12 +186,27 @@ pub fn learn(
         Some(Found { tuples, .. }) => learner.learn_from_pairs(&pairs_of(&tuples, &words))?,
         None => learner.learn_from_pairs(&pairs)?,
     };
-    let (tuples, model) = last_lexicon(&learner, learned, given, options.trust)?;
-    let doubtful = doubtful(&learner, &model, &pairs)?;
+    let (found, model) = last_lexicon(&learner, learned)?;
+    let doubtful = doubtful(&learner, &found, &pairs)?;
     // Entries that may be doubted cannot tell.
     let has_helped = options.trust == Trust::Doubt || !last::is_worse(&learner, &model, &pairs)?;
-    let induced = tuples.len() - if options.trust == Trust::Keep { given.len() } else { 0 };
-    let mut fitted = align::fit(views, if has_helped { &tuples } else { given }, &options.align)?;
+    let mut tuples = match options.trust {
+        Trust::Keep => given.clone(),
+        Trust::Doubt => Tuples::new(given.views()),
+    };
+    let kept = tuples.len();
+    add_found(&mut tuples, &found, &words);
+    let induced = tuples.len() - kept;
+    let mut fitted = if has_helped {
+        let mut last = options.align.clone();
+        let is_found = options.trust == Trust::Doubt || given.weight() < 0.5 * tuples.weight();
+        if is_found && last.fit.shrinkage == Shrinkage::Auto && last.fit.method_for(views.len()).shrinks() {
+            last.fit.shrinkage = Shrinkage::By(learner.shrinkage_of(tuples.weight()).max(LAST_SHRINKAGE));
+        }
+        align::fit(views, &tuples, &last)?
+    } else {
+        align::fit(views, given, &options.align)?
+    };
     // What a model found itself is no answer that it was told.
     let names: Vec<&str> = shapes.iter().map(|shape| shape.name.as_str()).collect();
     fitted.alignment.trained = Some(TrainedPairs::of(given, &names, |view, word| fitted.prepared[view].word(word)));
@@ -210,7 +237,7 @@ fn search(shapes: &[Shape], words: &[Words], seed: u64, watch: &mut Watch) -> Re
     let mut last = None;
     for other in 1..words.len() {
         let (shapes, words) = ([&shapes[0], &shapes[other]], [&words[0], &words[other]]);
-        let found = start::search(shapes, words, WORDS, &mut random, watch)?;
+        let found = start::search(shapes, words, &mut random, watch)?;
         for rows in found.rows {
             let mut tuple = vec![None; tuples.views()];
             (tuple[0], tuple[other]) = (Some(rows[0]), Some(rows[1]));
@@ -222,48 +249,53 @@ fn search(shapes: &[Shape], words: &[Words], seed: u64, watch: &mut Watch) -> Re
     Ok((last.map(|model| Found { model, tuples }), chances))
 }
 
-fn doubtful(learner: &Learner, model: &Model, given: &[Pairs]) -> Result<Vec<Doubtful>> {
+/// What is sure among many words, twice: the first time makes the model that finds the second. Also a model of it.
+fn last_lexicon(learner: &Learner, mut model: Model) -> Result<(Vec<Induced>, Model)> {
+    let mut induced: Vec<Induced> = Vec::new();
+    for _ in 0..2 {
+        induced = last::induce(&learner.words, &model)?;
+        let pairs: Vec<Pairs> = induced.iter().map(Induced::as_pairs).collect();
+        model = learner.fit_pairs(pairs.iter().chain(&learner.kept), LAST_SHRINKAGE, Some(&model))?;
+    }
+    for Induced { views, pairs } in &mut induced {
+        let told = learner.kept.iter().filter(|kept| kept.views == *views).flat_map(|kept| &kept.rows);
+        let told: [HashSet<usize>; 2] = [0, 1].map(|side| told.clone().map(|rows| rows[side]).collect());
+        // Of a word with a given translation another one is a synonym at best.
+        pairs.retain(|sure| (0..2).all(|side| !told[side].contains(&sure.rows[side])));
+    }
+    Ok((induced, model))
+}
+
+fn add_found(tuples: &mut Tuples, found: &[Induced], words: &[Words]) {
+    for Induced { views, pairs } in found {
+        for Sure { rows, weight } in pairs {
+            let mut tuple = vec![None; tuples.views()];
+            (0..2).for_each(|side| tuple[views[side]] = Some(words[views[side]].rows[rows[side]]));
+            tuples.add_weighted(&tuple, *weight);
+        }
+    }
+}
+
+/// Given entries that look wrong to a model of what was found and of the other half of the entries, if these count.
+fn doubtful(learner: &Learner, found: &[Induced], given: &[Pairs]) -> Result<Vec<Doubtful>> {
+    let found: Vec<Pairs> = found.iter().map(Induced::as_pairs).collect();
     let mut doubtful = Vec::new();
-    for pairs in given {
-        let row = |side: usize, place: usize| learner.words[pairs.views[side]].rows[place];
-        let of_pairs = last::doubtful(&learner.words, model, pairs)?;
-        doubtful.extend(of_pairs.into_iter().map(|(places, score)| Doubtful {
-            views: pairs.views,
-            rows: [0, 1].map(|side| row(side, places[side])),
-            score,
-        }));
+    for odd in 0..2 {
+        let others: Vec<Pairs> = learner.kept.iter().map(|kept| kept.half(1 - odd)).collect();
+        // That may be too little to fit anything to.
+        let Ok(model) = learner.fit_pairs(found.iter().chain(&others), LAST_SHRINKAGE, None) else { continue };
+        for pairs in given {
+            let row = |side: usize, place: usize| learner.words[pairs.views[side]].rows[place];
+            let of_pairs = last::doubtful(&learner.words, &model, &pairs.half(odd))?;
+            doubtful.extend(of_pairs.into_iter().map(|(places, score)| Doubtful {
+                views: pairs.views,
+                rows: [0, 1].map(|side| row(side, places[side])),
+                score,
+            }));
+        }
     }
     doubtful.sort_by(|a, b| a.score.total_cmp(&b.score));
     Ok(doubtful)
-}
-
-/// What is sure among many words, twice: the first time makes the model that finds the second.
-fn last_lexicon(learner: &Learner, mut model: Model, given: &Tuples, trust: Trust) -> Result<(Tuples, Model)> {
-    let mut induced: Vec<([usize; 2], Vec<Sure>)> = Vec::new();
-    for _ in 0..2 {
-        induced = last::induce(&learner.words, &model)?;
-        let pairs: Vec<Pairs> = induced
-            .iter()
-            .map(|(views, sure)| Pairs { views: *views, rows: sure.iter().map(|sure| sure.rows).collect() })
-            .collect();
-        model = learner.fit_pairs(pairs.iter().chain(&learner.kept), LAST_SHRINKAGE, Some(&model))?;
-    }
-    let mut tuples = match trust {
-        Trust::Keep => given.clone(),
-        Trust::Doubt => Tuples::new(given.views()),
-    };
-    for (views, sure) in induced {
-        let told = learner.kept.iter().filter(|pairs| pairs.views == views).flat_map(|pairs| &pairs.rows);
-        let told: [HashSet<usize>; 2] = [0, 1].map(|side| told.clone().map(|rows| rows[side]).collect());
-        // Of a word with a given translation another one is a synonym at best.
-        let is_new = |sure: &Sure| (0..2).all(|side| !told[side].contains(&sure.rows[side]));
-        for Sure { rows, weight } in sure.into_iter().filter(is_new) {
-            let mut tuple = vec![None; given.views()];
-            (0..2).for_each(|side| tuple[views[side]] = Some(learner.words[views[side]].rows[rows[side]]));
-            tuples.add_weighted(&tuple, weight);
-        }
-    }
-    Ok((tuples, model))
 }
 
 /// Every two words of tuples that are among the words that are learned from.

@@ -8,7 +8,7 @@ use std::ops::ControlFlow;
 
 use super::similarity::{Mutual, Similarities};
 use super::words::{Words, project};
-use super::{Observer, Round, WORDS};
+use super::{Observer, Round, WORDS, WORDS_OF_SEVERAL};
 use crate::error::{Error, Result};
 use crate::model::mbfa::Start;
 use crate::model::{self, Model, Shrinkage};
@@ -24,10 +24,10 @@ const LITTLE: f64 = 0.005;
 const CYCLES: usize = 16;
 /// One pair of so many words begins a cycle.
 const SUREST: usize = 27;
-/// Shrinkage of a fit to given pairs: this part of a dimension's share of them, within limits.
+/// Shrinkage of a fit to pairs: this part of a dimension's share of them, within limits; of given pairs at least this.
 const SHARE: f64 = 0.6;
-const LEAST: f64 = 0.3;
 const MOST: f64 = 0.9;
+const LEAST: f64 = 0.3;
 /// Shrinkage while words are coupled softly, and of a fit to few sure pairs.
 const SOFT: f64 = 0.5;
 const FEW: f64 = 0.7;
@@ -39,6 +39,13 @@ pub struct Pairs {
     pub views: [usize; 2],
     /// The words.
     pub rows: Vec<[usize; 2]>,
+}
+
+impl Pairs {
+    /// Every second one, from the first or the second on.
+    pub fn half(&self, odd: usize) -> Pairs {
+        Pairs { views: self.views, rows: self.rows.iter().skip(odd).step_by(2).copied().collect() }
+    }
 }
 
 /// All that rounds need.
@@ -77,8 +84,9 @@ pub struct Learned {
 impl Learner<'_, '_> {
     /// Learns from a model of given pairs.
     pub fn learn_from_pairs(&mut self, pairs: &[Pairs]) -> Result<Model> {
+        let count = if self.words.len() > 2 { WORDS_OF_SEVERAL } else { WORDS };
         let start = self.fit_given(pairs)?;
-        Ok(self.learn_from(project(&self.words, &start, WORDS)?, WORDS)?.model)
+        Ok(self.learn_from(project(&self.words, &start, count)?, count)?.model)
     }
 
     /// Learns from directions of words, in cycles as long as they get better.
@@ -169,9 +177,13 @@ impl Learner<'_, '_> {
     /// A model of given pairs: the fewer they are, the more it is shrunk.
     pub fn fit_given(&self, pairs: &[Pairs]) -> Result<Model> {
         let count: usize = pairs.iter().map(|pairs| pairs.rows.len()).sum();
+        self.fit_pairs(pairs.iter(), self.shrinkage_of(count as f64).max(LEAST), None)
+    }
+
+    /// How much a model of so many pairs must be shrunk.
+    pub fn shrinkage_of(&self, count: f64) -> f64 {
         let dim = self.shapes.iter().map(|shape| shape.dim).max().unwrap_or(0);
-        let shrinkage = (SHARE * dim as f64 / count.max(1) as f64).clamp(LEAST, MOST);
-        self.fit_pairs(pairs.iter(), shrinkage, None)
+        (SHARE * dim as f64 / count.max(1.0)).min(MOST)
     }
 
     /// A model of pairs.

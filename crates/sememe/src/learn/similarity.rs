@@ -14,22 +14,18 @@ const COLUMNS: usize = 64;
 
 /// `2 cos(x, y) - r(x) - r(y)` of every two words, where `r` is a word's mean cosine to its nearest words of the other view.
 pub struct Similarities {
-    rows: usize,
     cols: usize,
     csls: Vec<f32>,
     /// The best word of the other view and its score, for every row and for every column.
-    pub forth: Vec<Best>,
-    /// See `forth`.
-    pub back: Vec<Best>,
+    forth: Vec<Best>,
+    back: Vec<Best>,
 }
 
 /// The most similar word.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Best {
-    /// Which.
-    pub index: usize,
-    /// How similar.
-    pub score: f32,
+struct Best {
+    index: usize,
+    score: f32,
 }
 
 /// Two words that are each other's best.
@@ -68,7 +64,7 @@ impl Similarities {
             })
             .collect();
         let back = fold_columns(&csls, cols, Best::NONE, |best, row, score| *best = best.or(row, score));
-        Similarities { rows, cols, csls, forth, back }
+        Similarities { cols, csls, forth, back }
     }
 
     /// The mean similarity of all words to their best ones, both ways: what learning raises.
@@ -89,7 +85,7 @@ impl Similarities {
     /// How probable every two words are a pair, if both languages have a word for everything: the lower the temperature,
     /// the more the best ones stand out.
     pub fn coupling(self, temperature: f32) -> Coupling {
-        Coupling::of_scores(self.csls, self.rows, self.cols, temperature)
+        Coupling::of_scores(self.csls, self.cols, temperature)
     }
 }
 

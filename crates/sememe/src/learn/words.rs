@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 use crate::model::{Model, View};
-use crate::normalize::{Normalizer, Step, column_means, norm, scale_to_unit};
+use crate::normalize::{Normalizer, Step, norm, scale_to_unit};
 use crate::vectors::{Embeddings, Matrix};
 
 /// What is shorter than this beside vectors of length 1 is left by rounding.
@@ -23,10 +23,8 @@ impl Words {
         let matrix = embeddings.matrix();
         let has_direction = |&row: &usize| norm(matrix.row(row)) > 0.0;
         let mut rows: Vec<usize> = (0..matrix.rows()).filter(has_direction).take(count).collect();
-        let words = rows.iter().map(|&row| embeddings.word(row)).collect();
-        let mut chosen = Embeddings::new(words, matrix.select(&rows));
-        Normalizer::fit_apply(steps, &mut chosen);
-        let mut vectors = chosen.into_matrix();
+        let mut vectors = matrix.select(&rows);
+        Normalizer::fit_apply_to_rows(steps, &mut vectors);
         centre(&mut vectors);
         // Those that are the mean have none left.
         let kept: Vec<usize> = (0..rows.len()).filter(|&place| norm(vectors.row(place)) > 0.0).collect();
@@ -39,7 +37,7 @@ impl Words {
 
     /// The vectors of the first so many.
     pub fn first(&self, count: usize) -> Matrix {
-        self.vectors.select(&(0..count.min(self.vectors.rows())).collect::<Vec<_>>())
+        self.vectors.first(count)
     }
 
     /// Directions of the first so many in the latent space of a model.
@@ -57,14 +55,8 @@ pub fn project(words: &[&Words], model: &Model, count: usize) -> Result<Vec<Matr
 
 /// Makes rows of length 1, subtracts their mean, and makes them of length 1 again; those that are the mean become zero.
 pub fn centre(rows: &mut Matrix) {
-    scale_to_unit(rows);
-    let means = column_means(rows);
+    Normalizer::fit_apply_to_rows(&[Step::Unit, Step::Center], rows);
     let cols = rows.cols();
-    for row in rows.as_mut_slice().chunks_exact_mut(cols) {
-        row.iter_mut().zip(&means).for_each(|(x, mean)| *x -= *mean as f32);
-        if norm(row) < ROUNDING {
-            row.fill(0.0);
-        }
-    }
+    rows.as_mut_slice().chunks_exact_mut(cols).filter(|row| norm(row) < ROUNDING).for_each(|row| row.fill(0.0));
     scale_to_unit(rows);
 }

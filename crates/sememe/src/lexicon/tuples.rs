@@ -68,6 +68,11 @@ impl Tuples {
         is_new
     }
 
+    /// As how many tuples all of them count.
+    pub fn weight(&self) -> f64 {
+        self.weights.iter().sum()
+    }
+
     /// The tuples in the order in which they were added.
     pub fn iter(&self) -> impl Iterator<Item = Vec<Option<usize>>> {
         self.indices

@@ -57,6 +57,11 @@ impl Method {
     pub fn name(self) -> &'static str {
         names::of(&self, &Method::ALL)
     }
+
+    /// Whether it inverts covariances, which need shrinking where pairs are few.
+    pub(crate) fn shrinks(self) -> bool {
+        !matches!(self, Method::Svd | Method::LeastSquares)
+    }
 }
 
 impl fmt::Display for Method {

@@ -1,9 +1,11 @@
 //! A contiguous f32 matrix, row by row, in memory of its own or in that of another.
 
 use std::borrow::Cow;
+use std::ops::Range;
 use std::sync::Arc;
 
 use crate::files::Bytes;
+use crate::linalg::Mat;
 
 /// Rows of f32, contiguous; owned, or borrowed without a copy, as from a mapped file. Clones share the numbers.
 #[derive(Clone)]
@@ -117,6 +119,23 @@ impl Matrix {
             data.extend_from_slice(self.row(index));
         }
         Matrix { rows: indices.len(), cols: self.cols, storage: Storage::Owned(Arc::new(data)) }
+    }
+
+    /// The first so many rows, or all if there are fewer.
+    pub(crate) fn first(&self, count: usize) -> Matrix {
+        let count = count.min(self.rows);
+        Matrix::new(self.as_slice()[..count * self.cols].to_vec(), self.cols)
+    }
+
+    /// Some rows as columns, for sums in double precision.
+    pub(crate) fn columns(&self, rows: Range<usize>) -> Mat {
+        Mat::from_fn(self.cols, rows.len(), |i, j| f64::from(self.row(rows.start + j)[i]))
+    }
+
+    /// Columns as rows.
+    pub(crate) fn of_columns(columns: &Mat) -> Matrix {
+        let values = (0..columns.ncols()).flat_map(|j| columns.col_as_slice(j)).map(|&value| value as f32);
+        Matrix::new(values.collect(), columns.nrows())
     }
 }
 

@@ -34,7 +34,7 @@ pub fn from_vectors(
     let options = learn::Options {
         align: options.clone(),
         is_unsupervised: arguments.learning.unsupervised,
-        trust: arguments.learning.trust.map_or(by_default, Trust::from),
+        trust: arguments.learning.trust.unwrap_or(by_default),
         seed: global.seed,
     };
     let rounds = Rounds::new(global, interruption);

@@ -46,26 +46,33 @@ pub fn section(prepared: &[Embeddings], tuples: &Tuples, seed: u64) -> anyhow::R
     for (a, b) in tuples.pairs_of(PLACES[0], PLACES[1]) {
         pairs.add(&[Some(a), Some(b)]);
     }
-    // Without an entry there is no model.
-    let (mut plain, mut refined) = (vec![(0.0, 0.0)], Vec::new());
+    // Without an entry there is no model but the one that begins with the vectors alone.
+    let from_nothing = study.unsupervised()?.map(|model| study.precision(&model)).transpose()?;
+    let mut plain = vec![(0.0, 0.0)];
+    let mut refined: Vec<(f64, f64)> = from_nothing.map(|precision| (0.0, precision)).into_iter().collect();
     for size in SIZES.into_iter().filter(|&size| size < pairs.len()).chain([pairs.len()]) {
         let given = fewer(&pairs, size, seed);
         plain.push((size as f64, study.precision(&study.plain(&given)?)?));
         refined.push((size as f64, study.precision(&study.refined(&given)?)?));
     }
+    let with_nothing = match from_nothing {
+        Some(precision) => format!("with no entry at all, as by “sememe align --unsupervised”, {precision:.0} %"),
+        None => "with no entry at all it finds nothing better than chance".to_owned(),
+    };
+    let compared = |from_end: usize| {
+        let ((size, plain), (_, refined)) = (plain[plain.len() - from_end], refined[refined.len() - from_end]);
+        format!("{refined:.0} % from {} entries, where these alone give {plain:.0} %", count(size as usize))
+    };
     let mut section = Section::new("dictionary-size", "With a small dictionary");
     section.say(format!(
         "From {} to {}, how often is the first candidate (CSLS) right when the model is given fewer entries? Without refinement \
          it knows these entries alone. With refinement, as by “sememe align --refine”, it goes on to learn pairs from the {} \
-         most frequent words: {:.0} % from {} entries, where these alone give {:.0} %. A large \
-         dictionary leaves nothing to gain among so few words. With no entry at all there is no model; \
-         “sememe align --unsupervised” can do without, but takes longer than this whole demo, so it is not drawn.",
+         most frequent words: {with_nothing}; {}; {}.",
         source.in_english,
         target.in_english,
         count(WORDS),
-        refined[0].1,
-        refined[0].0,
-        plain[1].1,
+        compared(plain.len() - 1),
+        compared(1),
     ));
     let curve = |name: &str, colour, points| Curve { name: name.to_owned(), colour, points };
     let lines = Lines {
@@ -99,6 +106,19 @@ struct Study<'a> {
 impl Study<'_> {
     fn plain(&self, given: &Tuples) -> sememe::Result<Model> {
         Experiment::new(&[0, 1].map(|side| (self.names[side], self.views[side])), given.clone()).fit(&fit())
+    }
+
+    /// Learns from frequent words without a dictionary, if that is better than chance.
+    fn unsupervised(&self) -> sememe::Result<Option<Model>> {
+        let mut options = learn::Options { is_unsupervised: true, seed: self.seed, ..Default::default() };
+        options.align.fit = fit();
+        let frequent = self.views.map(|view| select(view, &(0..WORDS.min(view.len())).collect::<Vec<_>>()));
+        let found = learned(&[0, 1].map(|side| (self.names[side], &frequent[side])), &Tuples::new(2), &options, &());
+        match found {
+            Ok(model) => Ok(Some(model)),
+            Err(sememe::Error::NoBetterThanChance { .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 
     /// Learns from frequent words and those of the dictionary alone.

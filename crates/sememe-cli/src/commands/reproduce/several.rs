@@ -15,18 +15,16 @@ use super::claims::Claim;
 use super::data::language;
 use super::lab::{Dictionary, Lab, Outcome, Recipe};
 use crate::arguments::Reproduce;
-use crate::commands::experiment::{Experiment, Precision, learned, select, translate};
+use crate::commands::experiment::{Experiment, Precision, learned, translate};
 use crate::output::count;
 use crate::progress;
 use crate::report::{Cell, Column, Row, Section, Table};
 
 /// Entries of the poor dictionary.
 const ENTRIES: usize = 100;
-/// Frequent words that are learned from. More find more, alone as together, and take long among so many languages.
-const WORDS: usize = 4000;
 /// Languages with good dictionaries beside English, at most.
 const OTHERS: usize = 2;
-/// Enough for retrieval, in every round.
+/// Enough for retrieval.
 const EVALUATIONS: usize = 15;
 
 const ALONE: &str = "alone, refined";
@@ -74,7 +72,7 @@ impl<'a, 'b> Study<'a, 'b> {
             "no vectors of English and two other languages with dictionaries to fit to and to test on".to_owned()
         })?;
         usable.truncate(OTHERS);
-        let few = fewer(&frequent(lab, &poor)?, ENTRIES, lab.seed);
+        let few = fewer(&lab.tuples("en", &poor, Dictionary::Expert)?, ENTRIES, lab.seed);
         let codes = std::iter::once("en".to_owned()).chain(usable.into_iter().cloned()).chain([poor]).collect();
         Ok(Study { lab, codes, few })
     }
@@ -88,11 +86,10 @@ impl<'a, 'b> Study<'a, 'b> {
         format!(
             "The paper has nothing like this: {} has a dictionary of {} entries, drawn at random from English’s. Alone with \
              English it is aligned by IBFA, with {} and their dictionaries by MBFA, whose rounds induce pairs between all \
-             of the languages. To be quick, pairs are learned among the {} most frequent words only. Precision at 1 (CSLS).",
+             of the languages. Precision at 1 (CSLS).",
             language(self.poor()),
             self.few.len(),
             others.join(", "),
-            count(WORDS),
         )
     }
 
@@ -141,7 +138,7 @@ impl<'a, 'b> Study<'a, 'b> {
             }
         };
         for other in 1..self.codes.len() - 1 {
-            add(&frequent(self.lab, &self.codes[other])?, [0, other]);
+            add(&self.lab.tuples("en", &self.codes[other], Dictionary::Expert)?, [0, other]);
         }
         add(&self.few, [0, self.codes.len() - 1]);
         Ok(all)
@@ -158,9 +155,10 @@ impl<'a, 'b> Study<'a, 'b> {
         let mut options = learn::Options { seed: self.lab.seed, ..Default::default() };
         options.align.fit.method = Some(method);
         options.align.fit.mbfa.evaluations = EVALUATIONS;
-        let first = |words: &Embeddings| select(words, &(0..WORDS.min(words.len())).collect::<Vec<_>>());
-        let words = codes.iter().map(|code| self.lab.words(code).map(first)).collect::<Outcome<Vec<_>>>()?;
-        let views: Vec<(&str, &Embeddings)> = codes.iter().map(String::as_str).zip(&words).collect();
+        let mut views: Vec<(&str, &Embeddings)> = Vec::new();
+        for code in codes {
+            views.push((code, self.lab.words(code)?));
+        }
         learned(&views, given, &options, &()).map(Rc::new).map_err(|error| error.to_string())
     }
 
@@ -170,15 +168,4 @@ impl<'a, 'b> Study<'a, 'b> {
         let scores = translate(&source, &target, &gold, Criterion::CSLS, self.lab.seed);
         scores.map(|scores| scores.at[0]).map_err(|error| error.to_string())
     }
-}
-
-/// English's dictionary of a language, as far as both words are frequent.
-fn frequent(lab: &Lab, code: &str) -> Outcome<Tuples> {
-    let mut frequent = Tuples::new(2);
-    for (a, b) in lab.tuples("en", code, Dictionary::Expert)?.pairs_of(0, 1) {
-        if a < WORDS && b < WORDS {
-            frequent.add(&[Some(a), Some(b)]);
-        }
-    }
-    Ok(frequent)
 }

@@ -34,7 +34,8 @@ impl Whitened {
     pub fn of(words: &Matrix, directions: usize) -> Result<Self> {
         let (n, dim) = (words.rows(), words.cols());
         let means = column_means(words);
-        let centred = Mat::from_fn(dim, n, |i, j| f64::from(words.row(j)[i]) - means[i]);
+        let columns = words.columns(0..n);
+        let centred = Mat::from_fn(dim, n, |i, j| columns[(i, j)] - means[i]);
         let eigen = Eigen::new(&outer_gram(&centred), "the covariance of frequent words")?;
         let largest = eigen.values[dim - 1];
         let is_there = |&at: &usize| eigen.values[at] > NOTHING * largest;
@@ -43,9 +44,8 @@ impl Whitened {
             eigen.vectors[(j, kept[i])] * (n as f64 / eigen.values[kept[i]]).sqrt()
         });
         let turned = times(&scaled, &centred);
-        let rows = (0..n).flat_map(|j| turned.col_as_slice(j).iter().map(|&x| x as f32)).collect();
-        let columns = (0..kept.len()).flat_map(|i| (0..n).map(move |j| (i, j))).map(|(i, j)| turned[(i, j)] as f32);
-        Ok(Whitened { directions: Matrix::new(columns.collect(), n), rows: Matrix::new(rows, kept.len()) })
+        let directions = Matrix::of_columns(&turned.transpose().to_owned());
+        Ok(Whitened { directions, rows: Matrix::of_columns(&turned) })
     }
 
     /// The same with only the first so many directions.
@@ -54,8 +54,7 @@ impl Whitened {
             return self;
         }
         let rows = self.rows.as_slice().chunks_exact(self.rows.cols()).flat_map(|row| row[..count].to_vec()).collect();
-        let directions = self.directions.select(&(0..count).collect::<Vec<_>>());
-        Whitened { rows: Matrix::new(rows, count), directions }
+        Whitened { rows: Matrix::new(rows, count), directions: self.directions.first(count) }
     }
 }
 
@@ -107,9 +106,9 @@ impl Components {
 
 fn values(directions: &Mat, words: &Whitened) -> Matrix {
     let (dim, n) = (directions.nrows(), words.rows.rows());
-    let rows: Vec<f32> = (0..dim).flat_map(|i| (0..dim).map(move |j| (i, j))).map(|at| directions[at] as f32).collect();
+    let rows = Matrix::of_columns(&directions.transpose().to_owned());
     let mut out = vec![0.0_f32; dim * n];
-    out.par_chunks_mut(ROWS * n).zip(rows.par_chunks(ROWS * dim)).for_each(|(out, directions)| {
+    out.par_chunks_mut(ROWS * n).zip(rows.as_slice().par_chunks(ROWS * dim)).for_each(|(out, directions)| {
         product_of_rows(directions, words.rows.as_slice(), dim, out);
     });
     Matrix::new(out, n)

@@ -5,7 +5,7 @@ use rayon::prelude::*;
 
 use super::super::words::centre;
 use crate::error::Result;
-use crate::linalg::{Eigen, Mat, outer_gram, product_of_rows, times};
+use crate::linalg::{Eigen, outer_gram, product_of_rows, times};
 use crate::vectors::Matrix;
 
 /// Numbers in a profile: means of so many parts of the sorted similarities.
@@ -17,11 +17,11 @@ const ROWS: usize = 64;
 /// largest directions count less.
 pub fn profiles(words: &Matrix) -> Result<Matrix> {
     let (n, dim) = (words.rows(), words.cols());
-    let columns = Mat::from_fn(dim, n, |i, j| f64::from(words.row(j)[i]));
+    let columns = words.columns(0..n);
     let eigen = Eigen::new(&outer_gram(&columns), "the covariance of frequent words")?;
     let largest = eigen.values[dim - 1];
     let flattened = times(&eigen.map(|value| value.max(1e-9 * largest).powf(-0.25)), &columns);
-    let rows: Vec<f32> = (0..n).flat_map(|j| flattened.col_as_slice(j).iter().map(|&x| x as f32)).collect();
+    let rows = Matrix::of_columns(&flattened).into_vec();
     let parts = PARTS.min(n);
     let mut out = vec![0.0_f32; n * parts];
     out.par_chunks_mut(ROWS * parts).zip(rows.par_chunks(ROWS * dim)).for_each(|(out, own)| {

@@ -1,5 +1,6 @@
 //! Attempts to begin, and whether what came out of the best is better than chance.
 
+use super::super::WORDS;
 use super::super::rounds::{Learner, Watch};
 use super::super::similarity::Mutual;
 use super::super::words::Words;
@@ -59,17 +60,10 @@ pub struct Found {
 }
 
 /// Aligns two views of which no pair is known.
-pub fn search(
-    shapes: [&Shape; 2],
-    words: [&Words; 2],
-    count: usize,
-    random: &mut Random,
-    watch: &mut Watch,
-) -> Result<Found> {
+pub fn search(shapes: [&Shape; 2], words: [&Words; 2], random: &mut Random, watch: &mut Watch) -> Result<Found> {
     let fit = brief(&model::Options::default());
     let mut learner =
         Learner { shapes: shapes.map(Clone::clone).to_vec(), words: words.to_vec(), fit, kept: Vec::new(), watch };
-    let few = WORDS_OF_ATTEMPTS.min(count);
     let [x, y] = words.map(|words| words.first(WORDS_FOR_COMPONENTS));
     let dim = x.cols().min(y.cols());
     let (x, y) = (Whitened::of(&x, dim)?, Whitened::of(&y, dim)?);
@@ -78,19 +72,20 @@ pub fn search(
     let by_chance = (0..RANDOM)
         .map(|_| {
             let rotation = Mat::from_fn(dim, dim, |_, _| random.normal());
-            Ok(learner.cycle(turned(&x, &y, &rotation, few)?)?.objective)
+            Ok(learner.cycle(turned(&x, &y, &rotation, WORDS_OF_ATTEMPTS)?)?.objective)
         })
         .collect::<Result<Vec<f64>>>()?;
     let mean = by_chance.iter().sum::<f64>() / RANDOM as f64;
     let variance = by_chance.iter().map(|score| (score - mean).powi(2)).sum::<f64>() / (RANDOM - 1) as f64;
-    let of_profiles = words.iter().map(|words| profiles(&words.first(few))).collect::<Result<Vec<_>>>()?;
+    let of_profiles =
+        words.iter().map(|words| profiles(&words.first(WORDS_OF_ATTEMPTS))).collect::<Result<Vec<_>>>()?;
     let mut learned = learner.cycle(of_profiles)?;
     let mut chance = Chance { objective: learned.objective, random: mean, deviation: variance.sqrt() };
     // What was cut short, attempts or those that they are compared with, says nothing.
     let mut is_known = !learner.watch.is_stopped;
     if is_known && chance.is_beaten() {
-        let again = learner.again(&learned, count)?;
-        learned = learner.learn_from(again, count)?;
+        let again = learner.again(&learned, WORDS)?;
+        learned = learner.learn_from(again, WORDS)?;
     }
     let mut map = Mat::zeros(dim, dim);
     for _ in 0..ATTEMPTS {
@@ -102,9 +97,9 @@ pub fn search(
             let matched = times(&matching(&of_x, &of_y), &of_y.directions);
             map += transpose_times(&of_x.directions, &matched);
         }
-        learned = learner.learn_from(turned(&x, &y, &map, count)?, count)?;
+        learned = learner.learn_from(turned(&x, &y, &map, WORDS)?, WORDS)?;
         // Compared on as many words as chance had.
-        let again = learner.again(&learned, few)?;
+        let again = learner.again(&learned, WORDS_OF_ATTEMPTS)?;
         chance.objective = learner.cycle(again)?.objective;
         is_known = !learner.watch.is_stopped;
     }
@@ -126,12 +121,8 @@ fn turned(x: &Whitened, y: &Whitened, map: &Mat, count: usize) -> Result<Vec<Mat
     let Svd { u, s, v } = Svd::new(map, "the map between components")?;
     let roots: Vec<f64> = s.iter().map(|value| value.sqrt()).collect();
     let turn = |words: &Whitened, by: &Mat| {
-        let dim = by.nrows();
-        let rows = words.rows.select(&(0..count.min(words.rows.rows())).collect::<Vec<_>>());
-        let columns = Mat::from_fn(dim, rows.rows(), |i, j| f64::from(rows.row(j)[i]));
-        let turned = times(&scale_columns(by, &roots).transpose(), &columns);
-        let values = (0..rows.rows()).flat_map(|j| turned.col_as_slice(j).iter().map(|&x| x as f32)).collect();
-        let mut turned = Matrix::new(values, dim);
+        let columns = words.rows.columns(0..count.min(words.rows.rows()));
+        let mut turned = Matrix::of_columns(&times(&scale_columns(by, &roots).transpose(), &columns));
         scale_to_unit(&mut turned);
         turned
     };
