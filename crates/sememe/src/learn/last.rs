@@ -184,6 +184,29 @@ mod tests {
     use crate::random::Random;
 
     #[test]
+    fn a_third_view_helps_to_compare_two() {
+        let mut random = Random::new(2);
+        let (count, dim) = (300, 20);
+        let meanings: Vec<f32> = (0..count * dim).map(|_| random.normal() as f32).collect();
+        let mut view = |noise: f32| {
+            let values = meanings.iter().map(|&meaning| meaning + noise * random.normal() as f32);
+            let mut rows = Matrix::new(values.collect(), dim);
+            scale_to_unit(&mut rows);
+            rows
+        };
+        let latent = [view(1.2), view(1.2), view(0.6)];
+        let right = |x: &Matrix, y: &Matrix| mutual(x, y).unwrap().iter().filter(|s| s.rows[0] == s.rows[1]).count();
+        let mut heard = BTreeMap::new();
+        for view in 0..2 {
+            heard.insert((view, 2), candidates(&latent[view], &latent[2]).unwrap());
+        }
+        let alone = right(&latent[0], &latent[1]);
+        let side = |view: usize| with_translations(&latent, &heard, view, 1 - view);
+        let together = right(&side(0), &side(1));
+        assert!(together > alone + count / 20, "{alone} became {together}");
+    }
+
+    #[test]
     fn a_model_of_wrong_pairs_is_worse_than_half_of_the_given_ones() {
         let mut random = Random::new(1);
         let (count, dim) = (200, 8);

@@ -166,6 +166,7 @@ pub fn learn(
     options: &Options,
     observer: &dyn Observer,
 ) -> Result<Learned> {
+    options.align.fit.check_for(views.len())?;
     let shapes: Vec<Shape> = views.iter().map(|(name, view)| Shape { name: name.clone(), dim: view.dim() }).collect();
     let words = words_of(&views, &options.align)?;
     let pairs = pairs_of(given, &words);

@@ -11,7 +11,7 @@
 //! result by `V_iᵀ S_ii^½ V_i` with symmetric roots (Artetxe et al. 2018).
 
 use super::shrinkage::Shrunk;
-use super::{Emission, FitWarning, LatentSize, Method, Model, Options, View};
+use super::{Emission, FitWarning, LatentSize, Method, Model, Options, View, not_two};
 use crate::error::{Error, Result};
 use crate::linalg::{Eigen, Mat, Svd, block, scale_columns, times, times_transpose, transpose_times};
 use crate::moments::{Moments, PatternMoments, Shape, spans};
@@ -158,10 +158,7 @@ impl<'a> Canonical<'a> {
 
 /// The two views, the moments of the tuples that have both, and what there is to say about them.
 pub(super) fn two_views(moments: &Moments) -> Result<(&[Shape], PatternMoments, Vec<FitWarning>)> {
-    let shapes @ [x, y] = moments.views() else {
-        let given = moments.views().len();
-        return Err(Error::argument("number of views", given, "this method takes exactly two"));
-    };
+    let shapes @ [x, y] = moments.views() else { return Err(not_two(moments.views().len())) };
     let pairs = moments.marginal(&[0, 1]).filter(|pairs| pairs.n >= 2.0).ok_or_else(|| {
         Error::NotEnoughData(format!("the lexicon gives fewer than two pairs between {:?} and {:?}", x.name, y.name))
     })?;

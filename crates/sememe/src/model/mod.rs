@@ -106,9 +106,13 @@ impl Options {
         self.method.unwrap_or(if views == 2 { Method::Ibfa } else { Method::Mbfa })
     }
 
-    /// An option that the method does not have is an error rather than ignored.
-    fn check_for(&self, method: Method) -> Result<()> {
+    /// The method for so many views, if it takes as many. An option that it does not have is an error rather than ignored.
+    pub(crate) fn check_for(&self, views: usize) -> Result<Method> {
+        let method = self.method_for(views);
         let has = |methods: &[Method]| methods.contains(&method);
+        if views != 2 && has(&[Method::Ibfa, Method::Cca, Method::CcaNipals]) {
+            return Err(not_two(views));
+        }
         let refused = |name: &'static str, given: String| {
             Err(Error::argument(name, given, format!("{method} has no such option")))
         };
@@ -125,16 +129,14 @@ impl Options {
             Options { pivot: Some(pivot), .. } if !has(&[Method::Svd, Method::LeastSquares]) => {
                 refused("pivot", pivot.clone())
             }
-            _ => Ok(()),
+            _ => Ok(method),
         }
     }
 }
 
 /// Fits a model to moments.
 pub fn fit(moments: &Moments, options: &Options) -> Result<(Model, Vec<FitWarning>)> {
-    let method = options.method_for(moments.views().len());
-    options.check_for(method)?;
-    match method {
+    match options.check_for(moments.views().len())? {
         Method::Ibfa => ibfa::fit(moments, options),
         Method::Cca => ibfa::fit_cca(moments, options),
         Method::CcaNipals => nipals::fit(moments, options),
@@ -142,6 +144,10 @@ pub fn fit(moments: &Moments, options: &Options) -> Result<(Model, Vec<FitWarnin
         Method::LeastSquares => direct::fit_least_squares(moments, options),
         Method::Mbfa => mbfa::fit(moments, options),
     }
+}
+
+fn not_two(views: usize) -> Error {
+    Error::argument("number of views", views, "this method takes exactly two")
 }
 
 /// One view of the model.

@@ -175,6 +175,17 @@ fn learning_that_is_stopped_keeps_what_it_has() {
 }
 
 #[test]
+fn one_entry_is_enough_to_begin_among_several_views() {
+    let views = skewed_views(WORDS, &[60, 60, 60], 9);
+    let mut given = few(3, [0, 1], 2);
+    given.add(&[None, Some(1), Some(1)]);
+    // Half of so few entries connects nothing, so nothing can be compared with it.
+    let observer = Impatient(AtomicUsize::new(0));
+    let learned = learn::learn(named(&views), &given, &Default::default(), &observer).unwrap();
+    assert!(learned.report.has_helped && learned.report.induced > 0, "{:?}", learned.report);
+}
+
+#[test]
 fn a_search_that_is_stopped_is_no_result() {
     let views = skewed_views(WORDS, &[60, 56], 3);
     let options = learn::Options { is_unsupervised: true, ..Default::default() };
