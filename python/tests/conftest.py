@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 from pathlib import Path
 
@@ -15,6 +16,9 @@ import sememe
 ROOT = Path(__file__).resolve().parents[2]
 DEMO = ROOT / "crates/sememe-cli/demo"
 TRAIN, TEST = DEMO / "concepts.train.tsv", DEMO / "concepts.test.tsv"
+
+# Shells start what they run in the background with Ctrl-C ignored.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")

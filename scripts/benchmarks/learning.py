@@ -54,7 +54,9 @@ def learn_as_artetxe_and_others(files, words, limit):
     random = np.random.default_rng(seed=0)
     start = time.perf_counter()
     (x, rows_of_x), (y, rows_of_y) = (read(file, words) for file in files)
-    same = [(rows_of_x[word], rows_of_y[word]) for word in rows_of_x.keys() & rows_of_y.keys()]
+    same = [(rows_of_x[word], rows_of_y[word]) for word in sorted(rows_of_x.keys() & rows_of_y.keys())]
+    if not same:
+        sys.exit("no string is the same in both files")
     of_x, of_y = np.array(same).T
     best, kept, rounds, improved = -np.inf, 0.1, 0, 0
     while time.perf_counter() - start < limit:
@@ -101,6 +103,6 @@ def learning(options):
     yield title, [["", "seconds", "ratio"],
                   ["sememe align --identical --refine", f"{ours:.1f}", "1.0"],
                   ["VecMap's loop in numpy", f"{more}{theirs:.0f}", f"{more}{theirs / ours:.1f}"]], [
-        f"Time of whole processes; sememe's memory: {memory:.0f} MB at most.",
+        f"Time: sememe's whole process, which needs {memory:.0f} MB at most; of the rival reading and rounds.",
         f"The loop is that of VecMap's `--identical` (20,000 frequent words, CSLS, both directions, stochastic induction), "
         f"written again for numpy; it {'converged' if is_done else 'was stopped'} after {rounds} rounds."]

@@ -40,7 +40,7 @@ impl Progress for Bar {
     }
 }
 
-/// What Ctrl-C does: during an iterative fit the first one ends the fit and keeps what it has; else it ends the program.
+/// What Ctrl-C does: it ends work that goes round and round, which keeps what it has; else it ends the program.
 #[derive(Default)]
 pub struct Interruption {
     is_fitting: AtomicBool,
@@ -73,10 +73,12 @@ impl Rounds {
         self.interruption.is_fitting.store(true, Ordering::Release);
         self.spinner.set_message(message);
         self.spinner.tick();
-        match self.interruption.is_requested.load(Ordering::Acquire) {
-            true => ControlFlow::Break(()),
-            false => ControlFlow::Continue(()),
+        // One request ends one piece of work: what follows goes on, and the next request is for that or for the program.
+        if self.interruption.is_requested.swap(false, Ordering::AcqRel) {
+            self.interruption.is_fitting.store(false, Ordering::Release);
+            return ControlFlow::Break(());
         }
+        ControlFlow::Continue(())
     }
 
     /// Takes the display away.

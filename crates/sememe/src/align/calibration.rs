@@ -27,14 +27,15 @@ const FEWEST: usize = 20;
 /// Words that one thread looks for, at a time.
 const QUERIES_AT_A_TIME: usize = 32;
 
-/// The temperatures of all pairs of views that share enough tuples.
+/// The temperatures of all pairs of views that share enough tuples of those that were told.
 pub(super) fn temperatures(
     model: &Model,
     views: &[Embeddings],
     tuples: &Tuples,
+    told: &Tuples,
     options: &model::Options,
 ) -> Vec<Temperature> {
-    let [seen, held_out] = tuples.halves();
+    let ([seen, _], [_, held_out]) = (tuples.halves(), told.halves());
     let enough = |from: usize, to: usize| held_out.pairs_of(from, to).len() >= FEWEST;
     let mut pairs = ordered_pairs(views.len()).filter(|&(from, to)| enough(from, to)).peekable();
     if pairs.peek().is_none() {
@@ -44,12 +45,12 @@ pub(super) fn temperatures(
     let options = model::Options { latent: LatentSize::Of(model.latent()), ..brief(options) };
     // A half may be too little to fit anything to; then there is nothing to say.
     let Ok((fitted, _)) = model::fit(&Moments::of(&named, &seen), &options) else { return Vec::new() };
-    let look = |view: usize| Candidates::of(&fitted, view, &views[view], tuples);
+    let look = |view: usize| Candidates::of(&fitted, view, &views[view], told);
     let Ok(candidates) = (0..views.len()).map(look).collect::<Result<Vec<_>>>() else { return Vec::new() };
     let name = |view: usize| model.views[view].name.clone();
     pairs
         .filter_map(|(from, to)| {
-            let looked = look_for(&candidates, &seen, tuples, (from, to));
+            let looked = look_for(&candidates, &seen, told, (from, to));
             let value = (looked.len() >= FEWEST).then(|| most_likely(&looked))?;
             Some(Temperature { from: name(from), to: name(to), temperature: value })
         })

@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use crate::error::Result;
 use crate::lexicon::Tuples;
 use crate::linalg::product_of_rows;
-use crate::model::{self, LatentSize, Method, Model, Shrinkage, View};
+use crate::model::{self, LatentSize, Method, Model, Shrinkage};
 use crate::moments::{Moments, Shape};
 use crate::normalize::scale_to_unit;
 use crate::vectors::{Embeddings, Matrix};
@@ -51,10 +51,7 @@ pub fn shrinkage(moments: &Moments, views: &[&Embeddings], tuples: &Tuples, opti
         moments.merge(&alone).expect("the same views");
         moments
     });
-    let mut options = brief(options);
-    if options.latent == LatentSize::Auto {
-        options.latent = LatentSize::Largest;
-    }
+    let options = brief(options);
     let score = |by: f64| {
         let options = model::Options { shrinkage: Shrinkage::By(by), ..options.clone() };
         let missed = |(moments, others): (&Moments, &Tuples)| -> Result<f64> {
@@ -71,9 +68,13 @@ pub fn shrinkage(moments: &Moments, views: &[&Embeddings], tuples: &Tuples, opti
     }
 }
 
-/// The same fit, unseen and only as far as retrieval needs it.
+/// The same fit, unseen and only as far as retrieval needs it, in all dimensions: how many there are in the data cannot be
+/// asked of a part of them.
 pub(crate) fn brief(options: &model::Options) -> model::Options {
     let mut options = options.clone();
+    if options.latent == LatentSize::Auto {
+        options.latent = LatentSize::Largest;
+    }
     options.mbfa.evaluations = options.mbfa.evaluations.min(EVALUATIONS);
     options.mbfa.observer = std::sync::Arc::new(());
     options
@@ -105,27 +106,32 @@ fn mean_log_rank(model: &Model, views: &[&Embeddings], tuples: &Tuples) -> Resul
     let mut count = 0;
     for a in 0..views.len() {
         for b in a + 1..views.len() {
-            let pairs = tuples.pairs_of(a, b);
-            let pairs: Vec<(usize, usize)> =
-                pairs.iter().step_by(pairs.len().div_ceil(QUERIES).max(1)).copied().collect();
-            if pairs.is_empty() {
-                continue;
-            }
-            let project = |view: &View, embeddings: &Embeddings, rows: Vec<usize>| {
-                view.project(&embeddings.matrix().select(&rows))
-            };
-            let x = project(&model.views[a], views[a], pairs.iter().map(|pair| pair.0).collect())?;
-            let y = project(&model.views[b], views[b], pairs.iter().map(|pair| pair.1).collect())?;
-            sum += sum_of_log_ranks(x, y, &pairs);
-            count += 2 * pairs.len();
+            let (of_pairs, asked) =
+                log_ranks(model, [a, b], [views[a].matrix(), views[b].matrix()], &tuples.pairs_of(a, b))?;
+            sum += of_pairs;
+            count += 2 * asked;
         }
     }
     Ok(if count > 0 { sum / count as f64 } else { f64::INFINITY })
 }
 
+/// [`sum_of_log_ranks`] of some pairs of rows of two views where a model puts them, and how many it looked at.
+pub(crate) fn log_ranks(
+    model: &Model,
+    views: [usize; 2],
+    vectors: [&Matrix; 2],
+    pairs: &[(usize, usize)],
+) -> Result<(f64, usize)> {
+    let pairs: Vec<(usize, usize)> = pairs.iter().step_by(pairs.len().div_ceil(QUERIES).max(1)).copied().collect();
+    let side = |side: usize, rows: Vec<usize>| model.views[views[side]].project(&vectors[side].select(&rows));
+    let x = side(0, pairs.iter().map(|pair| pair.0).collect())?;
+    let y = side(1, pairs.iter().map(|pair| pair.1).collect())?;
+    Ok((sum_of_log_ranks(x, y, &pairs), pairs.len()))
+}
+
 /// The logarithms of the ranks of the right rows among all of the other side, both ways: row `i` of `x` and of `y` belong
 /// together and are the words `pairs[i]`.
-pub(crate) fn sum_of_log_ranks(mut x: Matrix, mut y: Matrix, pairs: &[(usize, usize)]) -> f64 {
+pub(super) fn sum_of_log_ranks(mut x: Matrix, mut y: Matrix, pairs: &[(usize, usize)]) -> f64 {
     scale_to_unit(&mut x);
     scale_to_unit(&mut y);
     let mut cosines = vec![0.0; pairs.len() * pairs.len()];

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 pub use self::extension::{Extended, extend};
 pub use self::held_out::shrinkage as held_out_shrinkage;
-pub(crate) use self::held_out::{brief, sum_of_log_ranks};
+pub(crate) use self::held_out::{brief, log_ranks};
 use crate::error::{Error, Result};
 use crate::evidence::{self, Evidence};
 use crate::latent::LatentView;
@@ -69,6 +69,17 @@ impl Fitted {
 
 /// [`align`] without the last step.
 pub fn fit(views: Vec<(String, Embeddings)>, tuples: &Tuples, options: &Options) -> Result<Fitted> {
+    fit_with(views, tuples, tuples, options)
+}
+
+/// [`fit`] to tuples of which only some were told. These alone say how sure translations are: what a model found itself it
+/// finds again.
+pub(crate) fn fit_with(
+    views: Vec<(String, Embeddings)>,
+    tuples: &Tuples,
+    told: &Tuples,
+    options: &Options,
+) -> Result<Fitted> {
     let (evidence, prepared) = Evidence::gather(views, tuples, &options.evidence)?;
     let mut options = options.clone();
     if let Some(before) = &options.resume {
@@ -80,8 +91,8 @@ pub fn fit(views: Vec<(String, Embeddings)>, tuples: &Tuples, options: &Options)
     }
     let (mut alignment, warnings) = fit_evidence(evidence, &options)?;
     let names: Vec<&str> = alignment.model.views.iter().map(|view| view.name.as_str()).collect();
-    alignment.trained = Some(TrainedPairs::of(tuples, &names, |view, word| prepared[view].word(word)));
-    alignment.temperatures = calibration::temperatures(&alignment.model, &prepared, tuples, &options.fit);
+    alignment.trained = Some(TrainedPairs::of(told, &names, |view, word| prepared[view].word(word)));
+    alignment.temperatures = calibration::temperatures(&alignment.model, &prepared, tuples, told, &options.fit);
     Ok(Fitted { alignment, prepared, warnings })
 }
 

@@ -4,13 +4,12 @@ use std::collections::BTreeMap;
 
 use rayon::prelude::*;
 
-use super::rounds::{Learner, Pairs, pairs_of_views};
+use super::rounds::{Pairs, pairs_of_views};
 use super::words::{Words, project};
-use crate::align::sum_of_log_ranks;
 use crate::error::Result;
 use crate::model::Model;
 use crate::normalize::scale_to_unit;
-use crate::retrieve::{Criterion, Hit, Pair, Retriever, nearest};
+use crate::retrieve::{Criterion, Hit, Pair, Retriever};
 use crate::vectors::Matrix;
 
 /// Candidates among which a word's translation is looked for, and the temperature of their probabilities.
@@ -18,9 +17,6 @@ const CANDIDATES: usize = 10;
 const TEMPERATURE: f64 = 0.05;
 /// What a word's translation into a third view counts beside the word itself.
 const HEARSAY: f32 = 0.3;
-/// Given pairs that can tell whether learning did any good, and how many of them are asked.
-const FEWEST: usize = 20;
-const QUERIES: usize = 1000;
 
 /// Two words and how sure they belong together.
 #[derive(Debug, Clone, Copy)]
@@ -111,76 +107,11 @@ fn odds(hit: &Hit, hits: &[Hit]) -> f64 {
     (f64::from(hit.score - hits[0].score) / TEMPERATURE).exp()
 }
 
-/// Whether given pairs are harder to find by a model that went on to learn than by one that was fitted to the other half of
-/// them and learned nothing.
-pub fn is_worse(learner: &Learner, model: &Model, given: &[Pairs]) -> Result<bool> {
-    if given.iter().map(|pairs| pairs.rows.len()).sum::<usize>() < FEWEST {
-        return Ok(false);
-    }
-    let (mut before, mut after) = (0.0, 0.0);
-    for odd in 0..2 {
-        let fitted_to: Vec<Pairs> = given.iter().map(|pairs| pairs.half(1 - odd)).collect();
-        // A half may be too little to fit anything to.
-        let Ok(plain) = learner.fit_given(&fitted_to) else { return Ok(false) };
-        for pairs in given {
-            let looked_for = pairs.half(odd);
-            before += log_ranks(learner, &plain, &looked_for)?;
-            after += log_ranks(learner, model, &looked_for)?;
-        }
-    }
-    Ok(after > before)
-}
-
-/// The logarithms of the ranks of the right words among those of some pairs, summed.
-fn log_ranks(learner: &Learner, model: &Model, pairs: &Pairs) -> Result<f64> {
-    let step = pairs.rows.len().div_ceil(QUERIES).max(1);
-    let chosen: Vec<(usize, usize)> = pairs.rows.iter().step_by(step).map(|rows| (rows[0], rows[1])).collect();
-    let project = |side: usize, rows: Vec<usize>| {
-        let view = pairs.views[side];
-        model.views[view].project(&learner.words[view].vectors.select(&rows))
-    };
-    let x = project(0, chosen.iter().map(|pair| pair.0).collect())?;
-    let y = project(1, chosen.iter().map(|pair| pair.1).collect())?;
-    Ok(sum_of_log_ranks(x, y, &chosen))
-}
-
-/// Which of the given pairs are less like pairs than like words put together at random, with their CSLS, the worst first.
-pub fn doubtful(words: &[&Words], model: &Model, given: &Pairs) -> Result<Vec<([usize; 2], f64)>> {
-    if given.rows.len() < 2 {
-        return Ok(Vec::new());
-    }
-    let latent = project(words, model, usize::MAX)?;
-    let side = |side: usize| {
-        let rows: Vec<usize> = given.rows.iter().map(|rows| rows[side]).collect();
-        let (own, other) = (&latent[given.views[side]], &latent[given.views[1 - side]]);
-        let own = own.select(&rows);
-        let near = nearest(&own, other, CANDIDATES.min(other.rows()), Criterion::Nn)?;
-        let mean = |hits: &Vec<Hit>| hits.iter().map(|hit| f64::from(hit.score)).sum::<f64>() / hits.len() as f64;
-        Ok::<_, crate::Error>((own, near.iter().map(mean).collect::<Vec<f64>>()))
-    };
-    let ((x, r_x), (y, r_y)) = (side(0)?, side(1)?);
-    let csls = |i: usize, j: usize| {
-        let cosine: f64 = x.row(i).iter().zip(y.row(j)).map(|(x, y)| f64::from(*x) * f64::from(*y)).sum();
-        2.0 * cosine - r_x[i] - r_y[j]
-    };
-    let count = given.rows.len();
-    let own: Vec<f64> = (0..count).map(|i| csls(i, i)).collect();
-    let mean = |scores: &mut dyn Iterator<Item = f64>| scores.sum::<f64>() / count as f64;
-    let of_pairs = mean(&mut own.iter().copied());
-    let at_random = mean(&mut (0..count).map(|i| csls(i, (i + count / 2) % count)));
-    let middle = 0.5 * (of_pairs + at_random);
-    let mut doubtful: Vec<([usize; 2], f64)> =
-        given.rows.iter().copied().zip(own).filter(|(_, score)| *score < middle).collect();
-    doubtful.sort_by(|a, b| a.1.total_cmp(&b.1));
-    Ok(doubtful)
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::rounds::Watch;
     use super::*;
-    use crate::model;
-    use crate::moments::Shape;
+    use crate::linalg::Mat;
+    use crate::model::{Method, View};
     use crate::random::Random;
 
     #[test]
@@ -188,45 +119,30 @@ mod tests {
         let mut random = Random::new(2);
         let (count, dim) = (300, 20);
         let meanings: Vec<f32> = (0..count * dim).map(|_| random.normal() as f32).collect();
-        let mut view = |noise: f32| {
-            let values = meanings.iter().map(|&meaning| meaning + noise * random.normal() as f32);
-            let mut rows = Matrix::new(values.collect(), dim);
-            scale_to_unit(&mut rows);
-            rows
+        let words = [1.2, 1.2, 0.6].map(|noise: f32| {
+            let values = meanings.iter().map(|&meaning| meaning + noise * random.normal() as f32).collect();
+            Words { rows: (0..count).collect(), vectors: Matrix::new(values, dim) }
+        });
+        let right = |views: usize| {
+            let view = |view: usize| View {
+                name: view.to_string(),
+                mu: vec![0.0; dim],
+                projection: Mat::identity(dim, dim),
+                emission: None,
+            };
+            let model = Model {
+                method: Method::Svd,
+                views: (0..views).map(view).collect(),
+                tuples: 0.0,
+                log_likelihood: None,
+                rho: Vec::new(),
+                shrinkage: Vec::new(),
+                trace: None,
+            };
+            let found = induce(&words.iter().take(views).collect::<Vec<_>>(), &model).unwrap();
+            found[0].pairs.iter().filter(|sure| sure.rows[0] == sure.rows[1]).count()
         };
-        let latent = [view(1.2), view(1.2), view(0.6)];
-        let right = |x: &Matrix, y: &Matrix| mutual(x, y).unwrap().iter().filter(|s| s.rows[0] == s.rows[1]).count();
-        let mut heard = BTreeMap::new();
-        for view in 0..2 {
-            heard.insert((view, 2), candidates(&latent[view], &latent[2]).unwrap());
-        }
-        let alone = right(&latent[0], &latent[1]);
-        let side = |view: usize| with_translations(&latent, &heard, view, 1 - view);
-        let together = right(&side(0), &side(1));
-        assert!(together > alone + count / 20, "{alone} became {together}");
-    }
-
-    #[test]
-    fn a_model_of_wrong_pairs_is_worse_than_half_of_the_given_ones() {
-        let mut random = Random::new(1);
-        let (count, dim) = (200, 8);
-        let x: Vec<f32> = (0..count * dim).map(|_| random.normal() as f32).collect();
-        let y = x.iter().map(|&value| 0.9 * value + 0.1 * random.normal() as f32).collect();
-        let words = [x, y].map(|values| Words { rows: (0..count).collect(), vectors: Matrix::new(values, dim) });
-        let mut watch = Watch { observer: &(), rounds: Vec::new(), is_stopped: false };
-        let learner = Learner {
-            shapes: ["x", "y"].map(|name| Shape { name: name.to_owned(), dim }).to_vec(),
-            words: words.iter().collect(),
-            fit: model::Options::default(),
-            kept: Vec::new(),
-            watch: &mut watch,
-        };
-        let pairs = |by: usize| {
-            let rows = (0..100).map(|row| [row, (row + by) % 100]).collect();
-            vec![Pairs { views: [0, 1], rows }]
-        };
-        let (right, wrong) = (learner.fit_given(&pairs(0)).unwrap(), learner.fit_given(&pairs(50)).unwrap());
-        assert!(!is_worse(&learner, &right, &pairs(0)).unwrap());
-        assert!(is_worse(&learner, &wrong, &pairs(0)).unwrap());
+        let (alone, together) = (right(2), right(3));
+        assert!(together > alone + alone / 5, "{alone} became {together}");
     }
 }

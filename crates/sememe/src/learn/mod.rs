@@ -4,6 +4,7 @@
 //! the pairs that it found. See `ARCHITECTURE.md` for how well that works and why it is done like this.
 
 mod coupling;
+mod judge;
 mod last;
 mod rounds;
 mod similarity;
@@ -16,13 +17,14 @@ use std::str::FromStr;
 
 use serde_json::{Value, json};
 
+use self::judge::{Wrong, judge};
 use self::last::{Induced, Sure};
 use self::rounds::{Learner, Pairs, Watch, pairs_of_views};
 pub use self::start::Chance;
 use self::words::Words;
 use crate::align::{self, Fitted};
 use crate::error::{Error, Result};
-use crate::lexicon::{TrainedPairs, Tuples};
+use crate::lexicon::Tuples;
 use crate::model::{Model, Shrinkage};
 use crate::moments::Shape;
 use crate::names;
@@ -80,9 +82,9 @@ pub struct Options {
 pub struct Round {
     /// From 1 on.
     pub number: usize,
-    /// Words looked at in each view.
+    /// Words looked at in each view, at most.
     pub words: usize,
-    /// Words that are each other's best translation.
+    /// Words that are each other's best translation, of all pairs of views.
     pub pairs: usize,
     /// The mean CSLS of all words with their best translations.
     pub objective: f64,
@@ -166,8 +168,9 @@ pub fn learn(
     options: &Options,
     observer: &dyn Observer,
 ) -> Result<Learned> {
-    options.align.fit.check_for(views.len())?;
     let shapes: Vec<Shape> = views.iter().map(|(name, view)| Shape { name: name.clone(), dim: view.dim() }).collect();
+    options.align.fit.check_for(views.len())?;
+    options.align.fit.latent.at_most(&shapes)?;
     let words = words_of(&views, &options.align)?;
     let pairs = pairs_of(given, &words);
     let kept = match options.trust {
@@ -187,30 +190,34 @@ pub fn learn(
         Some(Found { tuples, .. }) => learner.learn_from_pairs(&pairs_of(&tuples, &words))?,
         None => learner.learn_from_pairs(&pairs)?,
     };
-    let (found, model) = last_lexicon(&learner, learned)?;
-    let doubtful = doubtful(&learner, &found, &pairs)?;
-    // Entries that may be doubted cannot tell.
-    let has_helped = options.trust == Trust::Doubt || !last::is_worse(&learner, &model, &pairs)?;
+    let found = last_lexicon(&learner, learned)?;
+    let verdict = judge(&learner, &found.iter().map(Induced::as_pairs).collect::<Vec<_>>(), &pairs, LAST_SHRINKAGE)?;
+    let row = |view: usize, place: usize| words[view].rows[place];
+    let doubtful = verdict.wrong.iter().map(|&Wrong { views, rows, score }| Doubtful {
+        views,
+        rows: [0, 1].map(|side| row(views[side], rows[side])),
+        score,
+    });
+    let (doubtful, has_helped) = (doubtful.collect(), verdict.has_helped);
     let mut tuples = match options.trust {
         Trust::Keep => given.clone(),
         Trust::Doubt => Tuples::new(given.views()),
     };
-    let kept = tuples.len();
-    add_found(&mut tuples, &found, &words);
+    if has_helped {
+        add_found(&mut tuples, &found, &words);
+    }
+    let kept = if options.trust == Trust::Keep { given.len() } else { 0 };
+    let mut last = options.align.clone();
+    let is_found = given.weight() < 0.5 * tuples.weight() || options.trust == Trust::Doubt;
+    if is_found && last.fit.shrinkage == Shrinkage::Auto && last.fit.method_for(views.len()).shrinks() {
+        last.fit.shrinkage = Shrinkage::By(learner.shrinkage_of(tuples.weight()).max(LAST_SHRINKAGE));
+    }
     let induced = tuples.len() - kept;
-    let mut fitted = if has_helped {
-        let mut last = options.align.clone();
-        let is_found = options.trust == Trust::Doubt || given.weight() < 0.5 * tuples.weight();
-        if is_found && last.fit.shrinkage == Shrinkage::Auto && last.fit.method_for(views.len()).shrinks() {
-            last.fit.shrinkage = Shrinkage::By(learner.shrinkage_of(tuples.weight()).max(LAST_SHRINKAGE));
-        }
-        align::fit(views, &tuples, &last)?
-    } else {
-        align::fit(views, given, &options.align)?
-    };
-    // What a model found itself is no answer that it was told.
-    let names: Vec<&str> = shapes.iter().map(|shape| shape.name.as_str()).collect();
-    fitted.alignment.trained = Some(TrainedPairs::of(given, &names, |view, word| fitted.prepared[view].word(word)));
+    let mut fitted = align::fit_with(views, &tuples, given, &last)?;
+    if options.trust == Trust::Doubt {
+        // What may be wrong cannot say how sure the rest is.
+        fitted.alignment.temperatures.clear();
+    }
     Ok(Learned { fitted, report: Report { rounds: watch.rounds, induced, has_helped, chances, doubtful } })
 }
 
@@ -250,21 +257,18 @@ fn search(shapes: &[Shape], words: &[Words], seed: u64, watch: &mut Watch) -> Re
     Ok((last.map(|model| Found { model, tuples }), chances))
 }
 
-/// What is sure among many words, twice: the first time makes the model that finds the second. Also a model of it.
-fn last_lexicon(learner: &Learner, mut model: Model) -> Result<(Vec<Induced>, Model)> {
-    let mut induced: Vec<Induced> = Vec::new();
-    for _ in 0..2 {
-        induced = last::induce(&learner.words, &model)?;
-        let pairs: Vec<Pairs> = induced.iter().map(Induced::as_pairs).collect();
-        model = learner.fit_pairs(pairs.iter().chain(&learner.kept), LAST_SHRINKAGE, Some(&model))?;
-    }
+/// What is sure among many words, twice: the first time makes the model that finds the second.
+fn last_lexicon(learner: &Learner, model: Model) -> Result<Vec<Induced>> {
+    let pairs: Vec<Pairs> = last::induce(&learner.words, &model)?.iter().map(Induced::as_pairs).collect();
+    let model = learner.fit_pairs(pairs.iter().chain(&learner.kept), LAST_SHRINKAGE, Some(&model))?;
+    let mut induced = last::induce(&learner.words, &model)?;
     for Induced { views, pairs } in &mut induced {
         let told = learner.kept.iter().filter(|kept| kept.views == *views).flat_map(|kept| &kept.rows);
         let told: [HashSet<usize>; 2] = [0, 1].map(|side| told.clone().map(|rows| rows[side]).collect());
         // Of a word with a given translation another one is a synonym at best.
         pairs.retain(|sure| (0..2).all(|side| !told[side].contains(&sure.rows[side])));
     }
-    Ok((induced, model))
+    Ok(induced)
 }
 
 fn add_found(tuples: &mut Tuples, found: &[Induced], words: &[Words]) {
@@ -275,28 +279,6 @@ fn add_found(tuples: &mut Tuples, found: &[Induced], words: &[Words]) {
             tuples.add_weighted(&tuple, *weight);
         }
     }
-}
-
-/// Given entries that look wrong to a model of what was found and of the other half of the entries, if these count.
-fn doubtful(learner: &Learner, found: &[Induced], given: &[Pairs]) -> Result<Vec<Doubtful>> {
-    let found: Vec<Pairs> = found.iter().map(Induced::as_pairs).collect();
-    let mut doubtful = Vec::new();
-    for odd in 0..2 {
-        let others: Vec<Pairs> = learner.kept.iter().map(|kept| kept.half(1 - odd)).collect();
-        // That may be too little to fit anything to.
-        let Ok(model) = learner.fit_pairs(found.iter().chain(&others), LAST_SHRINKAGE, None) else { continue };
-        for pairs in given {
-            let row = |side: usize, place: usize| learner.words[pairs.views[side]].rows[place];
-            let of_pairs = last::doubtful(&learner.words, &model, &pairs.half(odd))?;
-            doubtful.extend(of_pairs.into_iter().map(|(places, score)| Doubtful {
-                views: pairs.views,
-                rows: [0, 1].map(|side| row(side, places[side])),
-                score,
-            }));
-        }
-    }
-    doubtful.sort_by(|a, b| a.score.total_cmp(&b.score));
-    Ok(doubtful)
 }
 
 /// Every two words of tuples that are among the words that are learned from.

@@ -44,7 +44,7 @@ impl fmt::Display for LatentSize {
 
 impl LatentSize {
     /// The size asked for, or for the other choices the largest that the views allow.
-    pub(super) fn at_most(self, shapes: &[Shape]) -> Result<usize> {
+    pub(crate) fn at_most(self, shapes: &[Shape]) -> Result<usize> {
         let largest = shapes.iter().map(|view| view.dim).min().unwrap_or(0);
         match self {
             LatentSize::Of(size) if !(1..=largest).contains(&size) => {

@@ -58,7 +58,7 @@ impl Method {
         names::of(&self, &Method::ALL)
     }
 
-    /// Whether it inverts covariances, which need shrinking where pairs are few.
+    /// Whether it shrinks covariances without being asked to.
     pub(crate) fn shrinks(self) -> bool {
         !matches!(self, Method::Svd | Method::LeastSquares)
     }

@@ -91,6 +91,11 @@ impl Shrunk {
         })
     }
 
+    /// [`Shrunk::kept`] for the covariance of some rows of the view, shrunk alike.
+    pub(crate) fn kept_of(&self, covariance: &Mat) -> Result<f64> {
+        if self.by > 0.0 { Ok(kept(covariance, self.by, self.variance)?.min(self.kept)) } else { Ok(self.kept) }
+    }
+
     /// What to tell the user, if anything.
     pub(crate) fn warning(&self, view: &str) -> Option<FitWarning> {
         let view = view.to_owned();

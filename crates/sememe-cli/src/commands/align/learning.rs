@@ -53,18 +53,8 @@ pub fn from_vectors(
 
 /// How it went, for people.
 fn report(report: &Report, views: &[Embeddings], global: &Global) {
-    if let (Some(first), Some(last)) = (report.rounds.first(), report.rounds.last()) {
-        output::note(
-            global,
-            format_args!(
-                "learned in {} rounds: mean similarity {:.3} at first, {:.3} at last; {} pairs induced",
-                report.rounds.len(),
-                first.objective,
-                last.objective,
-                count(report.induced)
-            ),
-        );
-    }
+    let (rounds, induced) = (count(report.rounds.len()), count(report.induced));
+    output::note(global, format_args!("learned in {rounds} rounds: {induced} pairs induced"));
     for chance in &report.chances {
         let (objective, random) = (chance.objective, chance.random);
         output::note(global, format_args!("better than chance: {objective:.3}, random starts {random:.3}"));
@@ -83,7 +73,7 @@ fn report(report: &Report, views: &[Embeddings], global: &Global) {
 impl Observer for Rounds {
     fn round(&self, round: &Round) -> ControlFlow<()> {
         self.show(format!(
-            "learning: round {}, {} pairs among {} words, mean similarity {:.4} (Ctrl-C keeps the best so far)",
+            "learning: round {}, {} pairs among {} words, mean similarity {:.4} (Ctrl-C ends it)",
             round.number,
             count(round.pairs),
             count(round.words),

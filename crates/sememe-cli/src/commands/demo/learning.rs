@@ -19,8 +19,8 @@ use crate::report::{Figure, Section};
 const PLACES: [usize; 2] = [0, 1];
 /// Entries of the dictionary; all of them are the last point.
 const SIZES: [usize; 3] = [25, 100, 500];
-/// What is learned from: so many frequent words beside those of the dictionary, and so many rounds. More would hardly be
-/// better here and take long.
+/// What is learned from: so many frequent words beside those of the dictionary, and so many rounds where there is one. More
+/// would hardly be better here and take long.
 const WORDS: usize = 2000;
 const ROUNDS: usize = 10;
 
@@ -59,8 +59,8 @@ pub fn section(prepared: &[Embeddings], tuples: &Tuples, seed: u64) -> anyhow::R
         Some(precision) => format!("with no entry at all, as by “sememe align --unsupervised”, {precision:.0} %"),
         None => "with no entry at all it finds nothing better than chance".to_owned(),
     };
-    let compared = |from_end: usize| {
-        let ((size, plain), (_, refined)) = (plain[plain.len() - from_end], refined[refined.len() - from_end]);
+    let compared = |(size, plain): (f64, f64)| {
+        let refined = refined.iter().find(|point| point.0 == size).map_or(0.0, |point| point.1);
         format!("{refined:.0} % from {} entries, where these alone give {plain:.0} %", count(size as usize))
     };
     let mut section = Section::new("dictionary-size", "With a small dictionary");
@@ -71,8 +71,8 @@ pub fn section(prepared: &[Embeddings], tuples: &Tuples, seed: u64) -> anyhow::R
         source.in_english,
         target.in_english,
         count(WORDS),
-        compared(plain.len() - 1),
-        compared(1),
+        compared(plain[1]),
+        compared(plain[plain.len() - 1]),
     ));
     let curve = |name: &str, colour, points| Curve { name: name.to_owned(), colour, points };
     let lines = Lines {

@@ -9,7 +9,7 @@ use super::matching::matching;
 use super::profiles::profiles;
 use crate::align::brief;
 use crate::error::{Error, Result};
-use crate::linalg::{Mat, Svd, scale_columns, times, transpose_times};
+use crate::linalg::{Mat, Svd, scale_columns, times, times_transpose, transpose_times};
 use crate::model::{self, Model};
 use crate::moments::Shape;
 use crate::normalize::scale_to_unit;
@@ -36,7 +36,7 @@ const LEAST_DEVIATION: f64 = 0.02;
 pub struct Chance {
     /// Of the alignment.
     pub objective: f64,
-    /// The mean after learning from random rotations.
+    /// The mean after a cycle of learning from random rotations.
     pub random: f64,
     /// Their standard deviation.
     pub deviation: f64,
@@ -69,12 +69,16 @@ pub fn search(shapes: [&Shape; 2], words: [&Words; 2], random: &mut Random, watc
     let (x, y) = (Whitened::of(&x, dim)?, Whitened::of(&y, dim)?);
     let dim = x.rows.cols().min(y.rows.cols());
     let (x, y) = (x.narrowed(dim), y.narrowed(dim));
-    let by_chance = (0..RANDOM)
-        .map(|_| {
-            let rotation = Mat::from_fn(dim, dim, |_, _| random.normal());
-            Ok(learner.cycle(turned(&x, &y, &rotation, WORDS_OF_ATTEMPTS)?)?.objective)
-        })
-        .collect::<Result<Vec<f64>>>()?;
+    let names = shapes.map(|shape| shape.name.clone());
+    let mut by_chance = Vec::new();
+    for _ in 0..RANDOM {
+        let Svd { u, v, .. } = Svd::new(&Mat::from_fn(dim, dim, |_, _| random.normal()), "a random matrix")?;
+        let rotation = times_transpose(&u, &v);
+        by_chance.push(learner.cycle(turned(&x, &y, &rotation, WORDS_OF_ATTEMPTS)?)?.objective);
+        if learner.watch.is_stopped {
+            return Err(Error::StoppedEarly(names));
+        }
+    }
     let mean = by_chance.iter().sum::<f64>() / RANDOM as f64;
     let variance = by_chance.iter().map(|score| (score - mean).powi(2)).sum::<f64>() / (RANDOM - 1) as f64;
     let of_profiles =
@@ -103,8 +107,7 @@ pub fn search(shapes: [&Shape; 2], words: [&Words; 2], random: &mut Random, watc
         chance.objective = learner.cycle(again)?.objective;
         is_known = !learner.watch.is_stopped;
     }
-    let names = shapes.map(|shape| shape.name.clone());
-    if learner.watch.is_stopped && !is_known {
+    if !is_known {
         return Err(Error::StoppedEarly(names));
     }
     if !chance.is_beaten() {

@@ -110,7 +110,7 @@ impl Problem {
         for (views, of_pattern) in moments.patterns() {
             let spans = spans(shapes, views);
             let mut covariance = of_pattern.covariance();
-            problem.shrink(&mut covariance, views, &spans);
+            problem.shrink(&mut covariance, of_pattern.n, views, &spans)?;
             let whiten = |view: usize, rows: &Mat| problem.whiteners[view].factor.solve_lower(rows);
             let covariance = map_both_sides(&covariance, views, &spans, whiten);
             let offset = |(&view, &(start, len)): (&usize, &(usize, usize))| {
@@ -148,14 +148,17 @@ impl Problem {
         rescaled
     }
 
-    /// Shrinks a stacked covariance as its views are shrunk.
-    fn shrink(&self, covariance: &mut Mat, views: &[usize], spans: &[(usize, usize)]) {
-        for (&a, &(row, rows)) in views.iter().zip(spans) {
-            for (&b, &(col, cols)) in views.iter().zip(spans) {
-                let kept = match a == b {
-                    true => 1.0 - self.shrinkage[a],
-                    false => self.whiteners[a].kept * self.whiteners[b].kept,
-                };
+    /// Shrinks a stacked covariance of `n` tuples as its views are shrunk.
+    fn shrink(&self, covariance: &mut Mat, n: f64, views: &[usize], spans: &[(usize, usize)]) -> Result<()> {
+        // Few tuples can have more variance in a direction than all rows of the view have in any.
+        let kept_of = |(&view, &span): (&usize, &(usize, usize))| match n < span.1 as f64 {
+            true => self.whiteners[view].kept_of(&block(covariance, span, span)),
+            false => Ok(self.whiteners[view].kept),
+        };
+        let kept_of: Vec<f64> = views.iter().zip(spans).map(kept_of).collect::<Result<_>>()?;
+        for (at, (&a, &(row, rows))) in views.iter().zip(spans).enumerate() {
+            for (other, &(col, cols)) in spans.iter().enumerate() {
+                let kept = if at == other { 1.0 - self.shrinkage[a] } else { kept_of[at] * kept_of[other] };
                 for j in col..col + cols {
                     (row..row + rows).for_each(|i| covariance[(i, j)] *= kept);
                 }
@@ -163,6 +166,7 @@ impl Problem {
             let added = self.whiteners[a].by * self.whiteners[a].variance;
             (row..row + rows).for_each(|i| covariance[(i, i)] += added);
         }
+        Ok(())
     }
 
     /// All tuples have all views.
