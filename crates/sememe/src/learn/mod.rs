@@ -118,7 +118,7 @@ pub struct Report {
     pub rounds: Vec<Round>,
     /// Pairs that the last fit found itself.
     pub induced: usize,
-    /// False when given entries are harder to find than without learning, where the fit is to these alone.
+    /// False when given entries are much harder to find than without learning, where the fit is to these alone.
     pub has_helped: bool,
     /// For views aligned without supervision to the first: how they compare with chance.
     pub chances: Vec<Chance>,

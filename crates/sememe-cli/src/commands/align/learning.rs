@@ -61,7 +61,7 @@ fn report(report: &Report, views: &[Embeddings], global: &Global) {
     }
     if !report.has_helped {
         let instead = "so the model is fitted to what was given alone";
-        output::warn(global, format_args!("what was learned makes given entries harder to find, {instead}"));
+        output::warn(global, format_args!("what was learned makes given entries much harder to find, {instead}"));
     }
     if !report.doubtful.is_empty() {
         let shown = report.doubtful.iter().take(SHOWN).map(|entry| entry.words(views).join(" "));

@@ -24,8 +24,6 @@ use crate::report::{Cell, Column, Row, Section, Table};
 const ENTRIES: usize = 100;
 /// Languages with good dictionaries beside English, at most.
 const OTHERS: usize = 2;
-/// Enough for retrieval.
-const EVALUATIONS: usize = 15;
 
 const ALONE: &str = "alone, refined";
 const TOGETHER: &str = "together, refined";
@@ -154,7 +152,6 @@ impl<'a, 'b> Study<'a, 'b> {
     fn learned(&self, codes: &[String], given: &Tuples, method: Method) -> Outcome<Rc<Model>> {
         let mut options = learn::Options { seed: self.lab.seed, ..Default::default() };
         options.align.fit.method = Some(method);
-        options.align.fit.mbfa.evaluations = EVALUATIONS;
         let mut views: Vec<(&str, &Embeddings)> = Vec::new();
         for code in codes {
             views.push((code, self.lab.words(code)?));
