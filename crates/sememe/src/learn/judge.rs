@@ -3,6 +3,7 @@
 //! No entry is asked of a model that knows it: half of them are asked of a model of what was found and of the other half.
 
 use super::rounds::{Learner, Pairs};
+use super::similarity::NEIGHBOURS;
 use super::words::Words;
 use crate::align::log_ranks;
 use crate::error::{Error, Result};
@@ -14,8 +15,6 @@ const FEWEST: usize = 20;
 /// Pairs whose ranks are worse by this factor, in logarithms, are much harder to find. With dictionaries of 5,000 words those of
 /// frequent words are worse by one per cent, while rarer words are translated better.
 const MUCH_HARDER: f64 = 1.1;
-/// Neighbours that CSLS asks how crowded it is around a word.
-const NEIGHBOURS: usize = 10;
 
 /// A given pair that looks wrong.
 pub struct Wrong {

@@ -192,32 +192,32 @@ pub fn learn(
     };
     let found = last_lexicon(&learner, learned)?;
     let verdict = judge(&learner, &found.iter().map(Induced::as_pairs).collect::<Vec<_>>(), &pairs, LAST_SHRINKAGE)?;
-    let row = |view: usize, place: usize| words[view].rows[place];
-    let doubtful = verdict.wrong.iter().map(|&Wrong { views, rows, score }| Doubtful {
+    let in_views = |&Wrong { views, rows, score }: &Wrong| Doubtful {
         views,
-        rows: [0, 1].map(|side| row(views[side], rows[side])),
+        rows: [0, 1].map(|side| words[views[side]].rows[rows[side]]),
         score,
-    });
-    let (doubtful, has_helped) = (doubtful.collect(), verdict.has_helped);
-    let mut tuples = match options.trust {
+    };
+    let doubtful = verdict.wrong.iter().map(in_views).collect();
+    let kept = match options.trust {
         Trust::Keep => given.clone(),
         Trust::Doubt => Tuples::new(given.views()),
     };
-    if has_helped {
+    let mut tuples = kept.clone();
+    if verdict.has_helped {
         add_found(&mut tuples, &found, &words);
     }
-    let kept = if options.trust == Trust::Keep { given.len() } else { 0 };
+    let induced = tuples.len() - kept.len();
     let mut last = options.align.clone();
-    let is_found = given.weight() < 0.5 * tuples.weight() || options.trust == Trust::Doubt;
-    if is_found && last.fit.shrinkage == Shrinkage::Auto && last.fit.method_for(views.len()).shrinks() {
+    let is_mostly_induced = kept.weight() < 0.5 * tuples.weight();
+    if is_mostly_induced && last.fit.shrinkage == Shrinkage::Auto && last.fit.method_for(views.len()).shrinks() {
         last.fit.shrinkage = Shrinkage::By(learner.shrinkage_of(tuples.weight()).max(LAST_SHRINKAGE));
     }
-    let induced = tuples.len() - kept;
     let mut fitted = align::fit_with(views, &tuples, given, &last)?;
     if options.trust == Trust::Doubt {
         // What may be wrong cannot say how sure the rest is.
         fitted.alignment.temperatures.clear();
     }
+    let has_helped = verdict.has_helped;
     Ok(Learned { fitted, report: Report { rounds: watch.rounds, induced, has_helped, chances, doubtful } })
 }
 

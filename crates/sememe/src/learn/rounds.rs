@@ -170,7 +170,8 @@ impl Learner<'_, '_> {
         let model = self.fit(&moments.expect("there are two views"), SOFT, before)?;
         let objective = objective / f64::from(ways);
         let number = self.watch.rounds.len() + 1;
-        self.watch.note(Round { number, words: latent[0].rows(), pairs, objective });
+        let words = latent.iter().map(Matrix::rows).max().unwrap_or(0);
+        self.watch.note(Round { number, words, pairs, objective });
         Ok((model, objective))
     }
 

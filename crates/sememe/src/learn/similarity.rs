@@ -7,7 +7,7 @@ use crate::linalg::product_of_rows;
 use crate::vectors::Matrix;
 
 /// Neighbours that CSLS asks how crowded it is around a word.
-const NEIGHBOURS: usize = 10;
+pub const NEIGHBOURS: usize = 10;
 /// Rows that one thread multiplies at a time, and columns that it looks through.
 const ROWS: usize = 512;
 const COLUMNS: usize = 64;
