@@ -13,7 +13,7 @@ import numpy as np
 
 import sememe
 
-demo = Path(os.environ.get("SEMEME_DEMO", "crates/sememe-cli/demo"))
+demo = Path(os.environ.get("SEMEME_DEMO", "crates/sememe-report/demo"))
 
 # %% [markdown]
 # ## 1. Vectors

@@ -14,7 +14,7 @@ import pytest
 import sememe
 
 ROOT = Path(__file__).resolve().parents[2]
-DEMO = ROOT / "crates/sememe-cli/demo"
+DEMO = ROOT / "crates/sememe-report/demo"
 TRAIN, TEST = DEMO / "concepts.train.tsv", DEMO / "concepts.test.tsv"
 
 # Shells start what they run in the background with Ctrl-C ignored.

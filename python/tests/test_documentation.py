@@ -56,7 +56,7 @@ def test_types_are_right():
 def run(tmp_path, monkeypatch):
     """Runs a file of the documentation in an empty folder; returns what it defines."""
     monkeypatch.setenv("MPLBACKEND", "Agg")
-    monkeypatch.setenv("SEMEME_DEMO", str(ROOT / "crates/sememe-cli/demo"))
+    monkeypatch.setenv("SEMEME_DEMO", str(ROOT / "crates/sememe-report/demo"))
     monkeypatch.chdir(tmp_path)
     return lambda path: runpy.run_path(str(ROOT / path))
 

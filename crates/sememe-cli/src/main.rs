@@ -2,11 +2,8 @@
 
 mod arguments;
 mod commands;
-mod markup;
 mod output;
-mod plots;
 mod progress;
-mod report;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -122,8 +119,9 @@ fn run(sememe: &Sememe, interruption: &Arc<Interruption>) -> anyhow::Result<()> 
 fn exit_code(error: &anyhow::Error) -> u8 {
     let known = error.chain().find_map(|cause| cause.downcast_ref::<sememe::Error>());
     let is_usage = error.chain().any(|cause| cause.is::<arguments::BadUsage>());
+    let of_report = error.chain().find_map(|cause| cause.downcast_ref::<sememe_report::Error>());
     match known {
-        _ if is_usage => BAD_INPUT,
+        _ if is_usage || of_report.is_some_and(sememe_report::Error::is_bad_input) => BAD_INPUT,
         Some(known) if known.is_bad_input() => BAD_INPUT,
         _ => FAILURE,
     }

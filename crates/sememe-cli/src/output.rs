@@ -6,6 +6,7 @@ use std::path::Path;
 use anyhow::Context;
 use comfy_table::{CellAlignment, LineStyle, Table, TableStyle};
 use sememe::files::is_standard_output;
+pub use sememe_report::text::{count, visible};
 use serde_json::Value;
 
 use crate::arguments::Global;
@@ -71,15 +72,6 @@ pub fn note(global: &Global, text: impl std::fmt::Display) {
     }
 }
 
-/// Control characters written out, such as `\u{1b}`: a word of a file must not give orders to the terminal.
-pub fn visible(text: &str) -> String {
-    let escape = |c: char| match c.is_control() {
-        true => c.escape_default().to_string(),
-        false => c.to_string(),
-    };
-    text.chars().map(escape).collect()
-}
-
 /// [`visible`], but for text of several lines.
 fn visible_lines(text: &str) -> String {
     text.split('\n').map(visible).collect::<Vec<_>>().join("\n")
@@ -112,19 +104,6 @@ pub fn number(value: f64) -> Value {
     if value.fract() == 0.0 { Value::from(value as u64) } else { Value::from(value) }
 }
 
-/// `12345` as `12,345`.
-pub fn count(number: usize) -> String {
-    let digits = number.to_string();
-    let mut grouped = String::new();
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            grouped.push(',');
-        }
-        grouped.push(digit);
-    }
-    grouped
-}
-
 #[cfg(test)]
 mod tests {
     #[test]
@@ -132,10 +111,5 @@ mod tests {
         let shown = super::table(&["word"], vec![vec!["\u{1b}[2Jred\tnaïve".to_owned()]], false);
         assert!(shown.contains("\\u{1b}[2Jred\\tna") && !shown.contains('\u{1b}'), "{shown}");
         assert_eq!(super::visible_lines("one\n\u{9b}two"), "one\n\\u{9b}two");
-    }
-
-    #[test]
-    fn digits_are_grouped() {
-        assert_eq!([0, 999, 1000, 1_234_567].map(super::count), ["0", "999", "1,000", "1,234,567"]);
     }
 }

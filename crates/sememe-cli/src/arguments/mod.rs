@@ -25,7 +25,7 @@ pub use self::fitting::Fitting;
 use self::gathering::GATHERING;
 pub use self::gathering::{Gathering, Identical, Which};
 pub use self::learning::Learning;
-pub use self::reproduction::{Part, Reproduce};
+pub use self::reproduction::Reproduce;
 pub use self::retrieval::{Export, Neighbors, Ranking};
 pub use self::sampling::{EvaluateNoise, Sample};
 pub use self::translation::{Induce, Lexicon, Translate};

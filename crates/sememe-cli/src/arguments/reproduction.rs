@@ -2,10 +2,10 @@
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
-use std::str::FromStr;
 
 use clap::Args;
 use sememe::preparation::Casing;
+use sememe_report::reproduce::{Options, Part};
 
 use super::Reading;
 use super::gathering::Steps;
@@ -60,40 +60,19 @@ pub struct Reproduce {
 }
 
 impl Reproduce {
-    pub fn casing(&self) -> Casing {
-        if self.keep_case { Casing::Kept } else { Casing::Lower }
+    pub fn options(&self, seed: u64) -> Options {
+        let mut options = Options::default();
+        options.parts = self.tables.clone();
+        options.max_words = self.max_words.get();
+        options.casing = if self.keep_case { Casing::Kept } else { Casing::Lower };
+        options.steps = self.normalize.0.clone();
+        options.sentences = self.sentences.get();
+        options.em_steps = self.em_steps.get();
+        options.seed = seed;
+        options
     }
 
     pub fn reading(&self) -> Reading {
         Reading { max_words: Some(self.max_words), format: None, strict: false }
-    }
-
-    pub fn wants(&self, part: Part) -> bool {
-        self.tables.is_empty() || self.tables.contains(&part)
-    }
-}
-
-/// A part of the report.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Part {
-    /// A table of the paper.
-    Table(u8),
-    /// Pairs learned from the vectors: rows of tables 1 and 5, and few entries among several languages.
-    Learned,
-    Noise,
-    Map,
-}
-
-impl FromStr for Part {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        match (text.trim(), text.trim().parse()) {
-            ("learned", _) => Ok(Part::Learned),
-            ("noise", _) => Ok(Part::Noise),
-            ("map", _) => Ok(Part::Map),
-            (_, Ok(number @ 1..=8)) => Ok(Part::Table(number)),
-            _ => Err("the tables are 1 to 8, learned, noise and map".to_owned()),
-        }
     }
 }

@@ -6,12 +6,12 @@ use sememe::files;
 use sememe::preparation::Casing;
 use sememe::space::Space;
 use sememe::vectors::Embeddings;
+use sememe_report::plots;
 use serde_json::json;
 
 use super::{describe_read, read_vectors};
 use crate::arguments::{BadUsage, Global, Inspect};
 use crate::output::{self, count, facts};
-use crate::plots;
 
 /// How many words are shown from each end of a vocabulary.
 const SHOWN: usize = 8;

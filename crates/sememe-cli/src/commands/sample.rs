@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use sememe::lexicon::TrainedPairs;
-use sememe::sample::{self, Drawn, Vocabularies};
+use sememe::sample::{self, Vocabularies};
 use sememe::space::Space;
 use sememe::vectors::{Embeddings, Vocabulary};
+use sememe_report::drawn::{without_trained, words_of};
 use serde_json::{Value, json};
 
 use super::read_vectors;
@@ -117,24 +117,4 @@ fn of_vectors(arguments: &Sample, space: &Space, names: &[&str], global: &Global
         embeddings.push(space.alignment().prepare(view, read.embeddings)?);
     }
     Ok(Words { embeddings, log_densities: None })
-}
-
-/// Leaves out what has two words that are a pair of the dictionary.
-pub fn without_trained(
-    drawn: Vec<Drawn>,
-    trained: Option<&TrainedPairs>,
-    names: &[&str],
-    vocabularies: &[&Vocabulary],
-) -> Vec<Drawn> {
-    let Some(trained) = trained else { return drawn };
-    let is_new = |drawn: &Drawn| {
-        let words: Vec<(&str, &str)> = names.iter().copied().zip(words_of(drawn, vocabularies)).collect();
-        let is_trained = |at: usize| words[at + 1..].iter().any(|&other| trained.contains([words[at], other]));
-        !(0..words.len()).any(is_trained)
-    };
-    drawn.into_iter().filter(is_new).collect()
-}
-
-pub fn words_of<'a>(drawn: &Drawn, vocabularies: &[&'a Vocabulary]) -> Vec<&'a str> {
-    drawn.words.iter().zip(vocabularies).map(|(&row, vocabulary)| vocabulary.word(row)).collect()
 }

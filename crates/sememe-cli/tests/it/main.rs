@@ -38,7 +38,7 @@ fn text(bytes: &[u8]) -> String {
 
 /// A file of the bundled data.
 fn bundled(name: &str) -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("demo").join(name)
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../sememe-report/demo").join(name)
 }
 
 /// Runs a command that must be refused; returns what it says.

@@ -1,7 +1,7 @@
 //! `sememe evaluate`: how good a space is, or vectors as they are. One file per task.
 
 mod analogy;
-pub mod noise;
+mod noise;
 mod sentences;
 mod similarity;
 mod sts;

@@ -1,0 +1,66 @@
+//! `sememe reproduce`: every table and figure of the paper on the data at hand, as a report.
+
+use std::collections::BTreeMap;
+use std::time::Instant;
+
+use sememe::vectors::Embeddings;
+use sememe_report::check_writable;
+use sememe_report::reproduce::{Data, Options, Reproduction, language};
+use serde_json::json;
+
+use super::read_vectors;
+use crate::arguments::{Global, Reproduce};
+use crate::output::{self, count};
+use crate::progress::Bar;
+
+pub fn run(arguments: &Reproduce, global: &Global) -> anyhow::Result<()> {
+    let start = Instant::now();
+    check_writable(&arguments.output)?;
+    let data = Data::open(&arguments.data, arguments.vectors.as_deref())?;
+    let options = arguments.options(global.seed);
+    let languages = read_languages(&data, arguments, &options, global)?;
+    let mut reproduction = Reproduction::new(&data, &languages, &options);
+    for stage in reproduction.stages() {
+        let (name, since) = (stage.name(), Instant::now());
+        let bar = Bar::new(global, name.split(':').next().unwrap_or(name));
+        reproduction.compute(stage, &*bar);
+        bar.finish();
+        output::note(global, format_args!("{name}: {:.0} s", since.elapsed().as_secs_f64()));
+    }
+    let took = start.elapsed();
+    let reproduced = reproduction.finish(took);
+    let page = reproduced.report.write(&arguments.output)?;
+
+    let (seconds, claims) = (took.as_secs_f64(), &reproduced.claims);
+    let json = json!({
+        "report": arguments.output,
+        "page": page,
+        "seconds": seconds,
+        "languages": languages.iter().map(|(code, words)| (code.clone(), json!(words.len()))).collect::<serde_json::Map<_, _>>(),
+        "claims": claims,
+        "missing": reproduced.missing,
+    });
+    output::result(global, json, || {
+        let rows = claims.iter().map(|claim| vec![claim.text.clone(), claim.ours.shown(), claim.paper.shown()]);
+        let table = output::table(&["what the paper finds", "here", "paper"], rows.collect(), false);
+        let missing: String = reproduced.missing.iter().map(|reason| format!("\nmissing: {reason}")).collect();
+        format!("{table}\nwrote {} in {seconds:.0} s{missing}", page.display())
+    })
+}
+
+/// Reads and prepares the vectors of every language that is there.
+fn read_languages(
+    data: &Data,
+    arguments: &Reproduce,
+    options: &Options,
+    global: &Global,
+) -> anyhow::Result<BTreeMap<String, Embeddings>> {
+    let mut languages = BTreeMap::new();
+    for (code, path) in data.vectors() {
+        let read = read_vectors(path, None, &arguments.reading(), global)?;
+        let embeddings = options.prepare(read.embeddings);
+        output::note(global, format_args!("{}: {} words", language(code), count(embeddings.len())));
+        languages.insert(code.to_owned(), embeddings);
+    }
+    Ok(languages)
+}

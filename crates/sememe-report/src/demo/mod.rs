@@ -1,0 +1,176 @@
+//! The whole way on real vectors and a dictionary that are part of the program.
+
+mod learning;
+mod report;
+
+use std::path::PathBuf;
+
+use sememe::align::{self, Aligned, align};
+use sememe::evaluate::{self, Translation};
+use sememe::evidence;
+use sememe::files::Input;
+use sememe::lexicon::{self, Lexicon, Tuples};
+use sememe::normalize::Step;
+use sememe::preparation::Casing;
+use sememe::retrieve::{Criterion, Pair, Retriever, nearest};
+use sememe::vectors::{self, Embeddings, ReadOptions};
+
+use crate::error::Result;
+
+/// Words of the test split whose translations show what the space knows.
+const SHOWN: [&str; 8] = ["kitchen", "dog", "seventeen", "nurse", "kingdom", "anger", "crazy", "imagine"];
+const CANDIDATES: usize = 3;
+/// Enough for retrieval: the likelihood rises for long after the precision has settled.
+const EVALUATIONS: usize = 15;
+
+/// A language of the demo.
+#[non_exhaustive]
+pub struct Language {
+    /// Its code, which is the name of its view.
+    pub code: &'static str,
+    /// Its name in English.
+    pub name: &'static str,
+    vectors: &'static [u8],
+    words: &'static str,
+}
+
+/// English first.
+pub static LANGUAGES: [Language; 4] = [
+    Language {
+        code: "en",
+        name: "English",
+        vectors: include_bytes!("../../demo/en.npy.zst"),
+        words: include_str!("../../demo/en.words.txt"),
+    },
+    Language {
+        code: "fr",
+        name: "French",
+        vectors: include_bytes!("../../demo/fr.npy.zst"),
+        words: include_str!("../../demo/fr.words.txt"),
+    },
+    Language {
+        code: "ru",
+        name: "Russian",
+        vectors: include_bytes!("../../demo/ru.npy.zst"),
+        words: include_str!("../../demo/ru.words.txt"),
+    },
+    Language {
+        code: "fi",
+        name: "Finnish",
+        vectors: include_bytes!("../../demo/fi.npy.zst"),
+        words: include_str!("../../demo/fi.words.txt"),
+    },
+];
+const TRAIN: &str = include_str!("../../demo/concepts.train.tsv");
+const TEST: &str = include_str!("../../demo/concepts.test.tsv");
+
+impl Language {
+    fn embeddings(&self) -> sememe::Result<Embeddings> {
+        let file = |ending: &str| PathBuf::from(format!("{}{ending}", self.code));
+        let vectors = Input::from_bytes(file(".npy.zst"), self.vectors.to_vec())?;
+        let words = Input::from_bytes(file(".words.txt"), self.words.as_bytes().to_vec())?;
+        Ok(vectors::read_input(&vectors, Some(&words), &ReadOptions::default())?.embeddings)
+    }
+}
+
+/// Four languages, aligned and evaluated.
+#[non_exhaustive]
+pub struct Demo {
+    /// The model, and where it puts the words.
+    pub aligned: Aligned,
+    /// The concepts that it was fitted to.
+    pub tuples: Tuples,
+    /// Every language to every other on words that it was not fitted to.
+    pub directions: Vec<Direction>,
+    /// English words that it was not fitted to, and their translations.
+    pub examples: Vec<Example>,
+    /// Vectors as they come, in the order of the languages.
+    views: Vec<(String, Embeddings)>,
+}
+
+/// How well words of one language are translated to another.
+#[non_exhaustive]
+pub struct Direction {
+    /// The place of the language of the queries in [`LANGUAGES`].
+    pub from: usize,
+    /// The place of the other language.
+    pub to: usize,
+    /// By cosine.
+    pub result: Translation,
+}
+
+/// An English word and its candidates.
+#[non_exhaustive]
+pub struct Example {
+    /// The word.
+    pub word: String,
+    /// The nearest words of every language but English, the nearest first.
+    pub candidates: Vec<Vec<String>>,
+}
+
+impl Demo {
+    /// Reads, aligns, evaluates and translates; it takes some seconds.
+    pub fn run() -> Result<Self> {
+        let views = read_languages()?;
+        let (aligned, tuples) = align_languages(views.clone())?;
+        let latent: Vec<&Embeddings> = aligned.latent.iter().flatten().map(|view| &view.embeddings).collect();
+        let directions = evaluate_all(&latent)?;
+        let examples = translate_shown(&latent)?;
+        Ok(Demo { aligned, tuples, directions, examples, views })
+    }
+
+    /// What came of one language to another; none from a language to itself.
+    pub fn direction(&self, from: usize, to: usize) -> Option<&Direction> {
+        self.directions.iter().find(|direction| (direction.from, direction.to) == (from, to))
+    }
+}
+
+fn read_languages() -> sememe::Result<Vec<(String, Embeddings)>> {
+    LANGUAGES.iter().map(|language| Ok((language.code.to_owned(), language.embeddings()?))).collect()
+}
+
+fn align_languages(views: Vec<(String, Embeddings)>) -> Result<(Aligned, Tuples)> {
+    let train = concepts("concepts.train.tsv", TRAIN)?;
+    let mut tuples = Tuples::new(views.len());
+    let vocabularies: Vec<_> = views.iter().map(|(name, view)| (name.as_str(), view.vocabulary())).collect();
+    tuples.add_lexicon(&train, &vocabularies)?;
+    let evidence = evidence::Options { casing: Casing::Lower, normalize: vec![Step::Unit], ..Default::default() };
+    let mut options = align::Options { evidence, ..Default::default() };
+    options.fit.mbfa.evaluations = EVALUATIONS;
+    Ok((align(views, &tuples, &options)?, tuples))
+}
+
+fn concepts(name: &str, text: &str) -> sememe::Result<Lexicon> {
+    let file = Input::from_bytes(name, text.as_bytes().to_vec())?;
+    Ok(lexicon::read_tuples_input(&file, &Default::default())?.lexicon)
+}
+
+/// Every language to every other on the test words.
+fn evaluate_all(latent: &[&Embeddings]) -> Result<Vec<Direction>> {
+    let test = concepts("concepts.test.tsv", TEST)?;
+    let mut directions = Vec::new();
+    for from in 0..LANGUAGES.len() {
+        for to in (0..LANGUAGES.len()).filter(|&to| to != from) {
+            let gold = test.restricted(&[LANGUAGES[from].code, LANGUAGES[to].code])?;
+            let (source, target) = (latent[from], latent[to]);
+            let retriever = Retriever::new(Pair::new(source.matrix(), target.matrix()), Criterion::Nn)?;
+            let result = evaluate::translation(source, target, &gold, &retriever)?;
+            directions.push(Direction { from, to, result });
+        }
+    }
+    Ok(directions)
+}
+
+fn translate_shown(latent: &[&Embeddings]) -> Result<Vec<Example>> {
+    let english = latent[0];
+    let rows: Vec<usize> = SHOWN.iter().filter_map(|word| english.vocabulary().get(word)).collect();
+    let example = |&row: &usize| Example { word: english.word(row).to_owned(), candidates: Vec::new() };
+    let mut examples: Vec<Example> = rows.iter().map(example).collect();
+    for target in &latent[1..] {
+        let hits = nearest(&english.matrix().select(&rows), target.matrix(), CANDIDATES, Criterion::Nn)?;
+        for (example, hits) in examples.iter_mut().zip(hits) {
+            example.candidates.push(hits.iter().map(|hit| target.word(hit.index).to_owned()).collect());
+        }
+    }
+    Ok(examples)
+}

@@ -1,0 +1,108 @@
+//! Several methods on the same vectors and tuples, which are summed up once.
+
+use sememe::align::held_out_shrinkage;
+use sememe::evaluate::{self, Bootstrap, Translation};
+use sememe::learn;
+use sememe::lexicon::{Lexicon, Tuples};
+use sememe::model::{self, Method, Model, Shrinkage};
+use sememe::moments::Moments;
+use sememe::retrieve::{Criterion, Pair, Retriever};
+use sememe::vectors::Embeddings;
+
+/// Prepared views and tuples over them.
+pub struct Experiment<'a> {
+    views: Vec<&'a Embeddings>,
+    /// What every model is fitted to.
+    pub tuples: Tuples,
+    moments: Moments,
+}
+
+impl<'a> Experiment<'a> {
+    /// Sums the tuples up.
+    pub fn new(views: &[(&'a str, &'a Embeddings)], tuples: Tuples) -> Self {
+        let moments = Moments::of(views, &tuples);
+        Experiment { views: views.iter().map(|(_, embeddings)| *embeddings).collect(), tuples, moments }
+    }
+
+    /// Fits as `sememe align` does: automatic shrinkage is what finds held-out translations.
+    pub fn fit(&self, options: &model::Options) -> sememe::Result<Model> {
+        let mut options = options.clone();
+        if options.shrinkage == Shrinkage::Auto {
+            // Canonical correlations found slowly want the same shrinkage as those found at once.
+            let method = options.method.map(|method| if method == Method::CcaNipals { Method::Cca } else { method });
+            let tried = model::Options { method, ..options.clone() };
+            options.shrinkage = held_out_shrinkage(&self.moments, &self.views, &self.tuples, &tried);
+        }
+        Ok(model::fit(&self.moments, &options)?.0)
+    }
+
+    /// The words of a view where a model puts them.
+    pub fn latent(&self, model: &Model, view: usize) -> sememe::Result<Embeddings> {
+        latent(model, view, self.views[view])
+    }
+}
+
+/// Learns pairs of prepared views as `sememe align --refine` and `--unsupervised` do, and fits to them.
+pub(crate) fn learned(
+    views: &[(&str, &Embeddings)],
+    given: &Tuples,
+    options: &learn::Options,
+    observer: &dyn learn::Observer,
+) -> sememe::Result<Model> {
+    let views = views.iter().map(|(name, words)| ((*name).to_owned(), (*words).clone())).collect();
+    Ok(learn::learn(views, given, options, observer)?.fitted.alignment.model)
+}
+
+/// Some of the words.
+pub(crate) fn select(embeddings: &Embeddings, rows: &[usize]) -> Embeddings {
+    let words = rows.iter().map(|&row| embeddings.word(row)).collect();
+    Embeddings::new(words, embeddings.matrix().select(rows))
+}
+
+/// Prepared words of a view where a model puts them.
+pub(crate) fn latent(model: &Model, view: usize, prepared: &Embeddings) -> sememe::Result<Embeddings> {
+    let vectors = model.views[view].project(prepared.matrix())?;
+    Ok(Embeddings::new(prepared.vocabulary().clone(), vectors))
+}
+
+/// Precision in per cent, with its 95 % interval.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub struct Precision {
+    /// Per cent of the queries.
+    pub value: f64,
+    /// Between its 2.5th and 97.5th percentile over resampled queries.
+    pub interval: [f64; 2],
+}
+
+/// Precision at 1, 5 and 10.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Scores {
+    /// Among the first, the first 5 and the first 10 candidates.
+    pub at: [Precision; 3],
+    /// How many words were translated.
+    pub queries: usize,
+}
+
+impl Scores {
+    /// Of an evaluation; the seed is that of its bootstrap.
+    pub fn of(result: &Translation, seed: u64) -> Self {
+        let intervals = result.intervals(&Bootstrap { seed, ..Bootstrap::default() });
+        let at = evaluate::RANKS
+            .map(|rank| Precision { value: result.precision[&rank], interval: intervals.precision[&rank] });
+        Scores { at, queries: result.queries }
+    }
+}
+
+/// Translates the gold words between two views of a latent space.
+pub fn translate(
+    source: &Embeddings,
+    target: &Embeddings,
+    gold: &Lexicon,
+    criterion: Criterion,
+    seed: u64,
+) -> sememe::Result<Scores> {
+    let retriever = Retriever::new(Pair::new(source.matrix(), target.matrix()), criterion)?;
+    Ok(Scores::of(&evaluate::translation(source, target, gold, &retriever)?, seed))
+}

@@ -1,0 +1,31 @@
+//! Reports about aligned vector spaces: what they are made of, how they are written, and the studies that fill them.
+//!
+//! | what | where |
+//! |---|---|
+//! | sections, tables and figures; a page, Markdown and JSON of them | [`Report`] |
+//! | curves, bars and maps as SVG | [`plots`] |
+//! | words of several views in a plane | [`map`] |
+//! | several methods on the same tuples, and their precision | [`experiment`] |
+//! | precision as the input gets worse | [`noise`] |
+//! | the paper's tables and figures on data at hand | [`reproduce`] |
+//! | four bundled languages, aligned and evaluated | [`demo`] |
+//!
+//! Nothing here prints or reads arguments. Long work tells a [`Progress`] how far it is.
+
+pub mod demo;
+pub mod drawn;
+mod error;
+pub mod experiment;
+pub mod map;
+mod markup;
+pub mod noise;
+pub mod plots;
+mod report;
+pub mod reproduce;
+mod spectrum;
+pub mod text;
+
+pub use sememe::progress::Progress;
+
+pub use self::error::{Error, Result};
+pub use self::report::{Block, Cell, Column, Figure, Measured, Report, Row, Section, Table, check_writable};

@@ -1,0 +1,84 @@
+//! The folder that a report is written to.
+//!
+//! ```text
+//! REPORT/index.html      the page; it needs nothing else
+//! REPORT/report.md       the same as Markdown
+//! REPORT/report.json     the same for machines
+//! REPORT/figures/*.svg   the figures as files
+//! ```
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use sememe::files::{self, OutputFolder};
+
+use super::{Block, Figure, Report};
+use crate::error::{Error, Result};
+
+const PAGE: &str = "index.html";
+const MARKDOWN: &str = "report.md";
+const JSON: &str = "report.json";
+const FIGURES: &str = "figures";
+
+/// The name of a figure's file in the folder.
+pub fn figure_file(figure: &Figure) -> String {
+    format!("{FIGURES}/{}.svg", figure.name)
+}
+
+/// Whether a report may and can be written here; worth asking before the work that leads up to it.
+pub fn check_writable(folder: &Path) -> Result<()> {
+    OutputFolder::create(folder)?;
+    check_replaceable(folder)
+}
+
+/// Refuses to replace anything but an empty folder or a report with nothing else in it.
+fn check_replaceable(folder: &Path) -> Result<()> {
+    if !folder.exists() {
+        return Ok(());
+    }
+    let refused = |why: String| Err(Error::NotReplaced { folder: folder.to_owned(), why });
+    if !folder.is_dir() {
+        return refused("it is no folder".to_owned());
+    }
+    let names = |folder: &Path| -> Result<Vec<String>> {
+        let unreadable = |source| sememe::Error::Read { path: folder.to_owned(), source };
+        let entries = fs::read_dir(folder).map_err(unreadable)?;
+        entries.map(|entry| Ok(entry.map_err(unreadable)?.file_name().to_string_lossy().into_owned())).collect()
+    };
+    let foreign = |name: &String| ![PAGE, MARKDOWN, JSON, FIGURES].contains(&name.as_str());
+    if let Some(other) = names(folder)?.into_iter().find(foreign) {
+        return refused(format!("it holds {other:?}, which is no part of a report"));
+    }
+    let figures = folder.join(FIGURES);
+    let drawn = if figures.is_dir() { names(&figures)? } else { Vec::new() };
+    match drawn.into_iter().find(|name| !name.ends_with(".svg")) {
+        Some(other) => refused(format!("its figures are with {other:?}, which is no part of a report")),
+        None => Ok(()),
+    }
+}
+
+impl Report {
+    /// Writes the report; the folder appears when it is complete, and replaces a report of that name. Returns the page.
+    pub fn write(&self, path: &Path) -> Result<PathBuf> {
+        let folder = OutputFolder::create(path)?;
+        check_replaceable(path)?;
+        let write = |name: &str, text: String| files::write(&folder.path().join(name), text.as_bytes());
+        let failed = |source| sememe::Error::Write { path: path.to_owned(), source };
+        let write_files = || -> sememe::Result<()> {
+            write(PAGE, self.html())?;
+            write(MARKDOWN, self.markdown())?;
+            write(JSON, serde_json::to_string_pretty(self).map_err(|error| failed(error.into()))? + "\n")?;
+            let blocks = self.sections.iter().flat_map(|section| &section.blocks);
+            let figures: Vec<&Figure> = blocks
+                .filter_map(|block| if let Block::Figure(figure) = block { Some(figure) } else { None })
+                .collect();
+            if !figures.is_empty() {
+                fs::create_dir(folder.path().join(FIGURES)).map_err(failed)?;
+            }
+            figures.iter().try_for_each(|figure| write(&figure_file(figure), figure.svg.document()))
+        };
+        write_files().map_err(|source| Error::Write { folder: path.to_owned(), source })?;
+        folder.finish()?;
+        Ok(path.join(PAGE))
+    }
+}

@@ -1,0 +1,240 @@
+//! Languages, read and prepared once; models and results, computed when they are first asked for.
+
+use std::cell::{OnceCell, RefCell};
+use std::collections::{BTreeMap, HashMap};
+use std::rc::Rc;
+
+use sememe::align;
+use sememe::learn::{self, Trust};
+use sememe::lexicon::{self, Lexicon, Shared, Tuples};
+use sememe::model::{self, Method, Model, Shrinkage};
+use sememe::retrieve::Criterion;
+use sememe::vectors::{Embeddings, Vocabulary};
+
+use super::data::{Data, DictionaryFile, language};
+use super::three::Trilingual;
+use super::{Options, Part};
+use crate::experiment::{self, Experiment, Scores};
+
+/// Why there is no model whose pairs would have to be learned.
+const LEFT_OUT: &str = "left out, as it takes long: ask for “learned” among the tables";
+
+/// Which pairs a model is fitted to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Dictionary {
+    /// A training dictionary of 5,000 words.
+    Expert,
+    /// Strings that both languages have.
+    Pseudo,
+    /// All of MUSE's dictionary.
+    Whole,
+    /// What Dinu et al. trained on.
+    Dinu,
+}
+
+/// How a model is fitted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Recipe {
+    method: &'static str,
+    way: Way,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Way {
+    /// As the paper has it: covariances are not shrunk.
+    Plain,
+    /// With automatic shrinkage, as `sememe align` does by default.
+    Shrunk,
+    /// Beginning with the pairs, which may be doubted: `sememe align --refine`.
+    Refined,
+    /// Beginning with the vectors alone: `sememe align --unsupervised`.
+    Unsupervised,
+}
+
+impl Recipe {
+    pub fn plain(method: Method) -> Self {
+        Recipe { method: method.name(), way: Way::Plain }
+    }
+
+    pub fn shrunk(method: Method) -> Self {
+        Recipe { method: method.name(), way: Way::Shrunk }
+    }
+
+    pub fn refined(method: Method) -> Self {
+        Recipe { method: method.name(), way: Way::Refined }
+    }
+
+    pub fn unsupervised(method: Method) -> Self {
+        Recipe { method: method.name(), way: Way::Unsupervised }
+    }
+
+    /// Whether pairs are learned, which takes long.
+    pub fn is_learned(self) -> bool {
+        matches!(self.way, Way::Refined | Way::Unsupervised)
+    }
+
+    fn options(self) -> sememe::Result<model::Options> {
+        let shrinkage = if self.way == Way::Plain { Shrinkage::None } else { Shrinkage::Auto };
+        Ok(model::Options { method: Some(self.method.parse()?), shrinkage, ..model::Options::default() })
+    }
+}
+
+/// A model of two languages: from, to, what it is fitted to, and how.
+pub type Bilingual = (String, String, Dictionary, Recipe);
+
+/// What was computed, or why it could not be.
+pub type Outcome<T> = Result<T, String>;
+
+/// The words of two languages in a latent space.
+type Latent = Rc<[Embeddings; 2]>;
+
+/// What all sections are computed from.
+pub struct Lab<'a> {
+    pub data: &'a Data,
+    pub languages: &'a BTreeMap<String, Embeddings>,
+    pub options: &'a Options,
+    models: RefCell<HashMap<Bilingual, Outcome<Rc<Model>>>>,
+    /// Of the space that was used last: several criteria are asked for in a row.
+    latent: RefCell<Option<(Bilingual, Latent)>>,
+    scores: RefCell<HashMap<(Bilingual, String), Outcome<Scores>>>,
+    trilingual: OnceCell<Outcome<Trilingual<'a>>>,
+}
+
+impl<'a> Lab<'a> {
+    pub fn new(data: &'a Data, languages: &'a BTreeMap<String, Embeddings>, options: &'a Options) -> Self {
+        Lab {
+            data,
+            languages,
+            options,
+            models: RefCell::default(),
+            latent: RefCell::default(),
+            scores: RefCell::default(),
+            trilingual: OnceCell::new(),
+        }
+    }
+
+    /// The prepared words of a language.
+    pub fn words(&self, code: &str) -> Outcome<&'a Embeddings> {
+        self.languages.get(code).ok_or_else(|| format!("no vectors of {} ({code})", language(code)))
+    }
+
+    /// A dictionary from one language to another.
+    pub fn lexicon(&self, file: &DictionaryFile, from: &str, to: &str) -> Outcome<Lexicon> {
+        let options = lexicon::ReadOptions::default();
+        let read = match file.is_reversed {
+            false => lexicon::read_pairs(&file.path, from, to, &options).map(|read| read.lexicon),
+            true => lexicon::read_pairs(&file.path, to, from, &options)
+                .and_then(|read| read.lexicon.restricted(&[from, to])),
+        };
+        Ok(self.options.casing.of_lexicon(read.map_err(|error| error.to_string())?))
+    }
+
+    /// The words that translations from one language to another are tested on.
+    pub fn gold(&self, from: &str, to: &str, dictionary: Dictionary) -> Outcome<Lexicon> {
+        let file = match dictionary {
+            Dictionary::Dinu => self.data.dinu(from, to, true)?,
+            _ => self.data.test(from, to)?,
+        };
+        self.lexicon(&file, from, to)
+    }
+
+    /// The pairs that a model is fitted to.
+    pub fn tuples(&self, from: &str, to: &str, dictionary: Dictionary) -> Outcome<Tuples> {
+        let vocabularies: [&Vocabulary; 2] = [self.words(from)?.vocabulary(), self.words(to)?.vocabulary()];
+        let file = match dictionary {
+            Dictionary::Pseudo => return Ok(lexicon::identical(&vocabularies, Shared::Strings)),
+            Dictionary::Expert => self.data.train(from, to)?,
+            Dictionary::Whole => self.data.whole(from, to)?,
+            Dictionary::Dinu => self.data.dinu(from, to, false)?,
+        };
+        let lexicon = self.lexicon(&file, from, to)?;
+        let mut tuples = Tuples::new(2);
+        let matched = tuples.add_lexicon(&lexicon, &[(from, vocabularies[0]), (to, vocabularies[1])]);
+        matched.map_err(|error| error.to_string())?;
+        Ok(tuples)
+    }
+
+    /// The three languages that are aligned together.
+    pub fn trilingual(&self) -> &Outcome<Trilingual<'a>> {
+        self.trilingual.get_or_init(|| Trilingual::gather(self))
+    }
+
+    /// A model of two languages. What is learned is the same in both directions, and learned once.
+    pub fn model(&self, key: &Bilingual) -> Outcome<Rc<Model>> {
+        let mut key = key.clone();
+        if key.3.is_learned() && key.1 == "en" {
+            (key.0, key.1) = (key.1, key.0);
+        }
+        if key.3.way == Way::Unsupervised {
+            // Whatever the table is about, none is looked at.
+            key.2 = Dictionary::Pseudo;
+        }
+        if let Some(known) = self.models.borrow().get(&key) {
+            return known.clone();
+        }
+        let fitted = self.fit(&key);
+        self.models.borrow_mut().insert(key, fitted.clone());
+        fitted
+    }
+
+    fn fit(&self, (from, to, dictionary, recipe): &Bilingual) -> Outcome<Rc<Model>> {
+        let views = [(from.as_str(), self.words(from)?), (to.as_str(), self.words(to)?)];
+        if recipe.is_learned() && !self.options.wants(Part::Learned) {
+            return Err(LEFT_OUT.to_owned());
+        }
+        let tuples = match recipe.way {
+            Way::Unsupervised => Tuples::new(2),
+            _ => self.tuples(from, to, *dictionary)?,
+        };
+        let fitted = recipe.options().and_then(|fit| match recipe.is_learned() {
+            true => {
+                let align = align::Options { fit, ..Default::default() };
+                let is_unsupervised = recipe.way == Way::Unsupervised;
+                let options = learn::Options { align, is_unsupervised, trust: Trust::Doubt, seed: self.options.seed };
+                experiment::learned(&views, &tuples, &options, &())
+            }
+            false => Experiment::new(&views, tuples).fit(&fit),
+        });
+        fitted.map(Rc::new).map_err(|error| error.to_string())
+    }
+
+    /// The words of both languages where a model puts them.
+    pub fn latent(&self, key: &Bilingual) -> Outcome<Latent> {
+        if let Some((known, latent)) = &*self.latent.borrow()
+            && known == key
+        {
+            return Ok(latent.clone());
+        }
+        let model = self.model(key)?;
+        let latent: Latent = Rc::new([self.project(&model, &key.0)?, self.project(&model, &key.1)?]);
+        *self.latent.borrow_mut() = Some((key.clone(), latent.clone()));
+        Ok(latent)
+    }
+
+    /// The words of a language where a model puts them.
+    pub fn project(&self, model: &Model, code: &str) -> Outcome<Embeddings> {
+        let view = model.views.iter().position(|view| view.name == code);
+        let view = view.ok_or_else(|| format!("{} is not part of that model", language(code)))?;
+        experiment::latent(model, view, self.words(code)?).map_err(|error| error.to_string())
+    }
+
+    /// How well words are translated.
+    pub fn scores(&self, key: &Bilingual, criterion: Criterion) -> Outcome<Scores> {
+        let of_criterion = (key.clone(), criterion.to_string());
+        if let Some(known) = self.scores.borrow().get(&of_criterion) {
+            return known.clone();
+        }
+        let measure = || -> Outcome<Scores> {
+            // Asked first: without test words there is no need to fit.
+            let (source, target) = (self.words(&key.0)?, self.words(&key.1)?);
+            debug_assert!(!source.is_empty() && !target.is_empty());
+            let gold = self.gold(&key.0, &key.1, key.2)?;
+            let latent = self.latent(key)?;
+            let scores = experiment::translate(&latent[0], &latent[1], &gold, criterion, self.options.seed);
+            scores.map_err(|error| error.to_string())
+        };
+        let measured = measure();
+        self.scores.borrow_mut().insert(of_criterion, measured.clone());
+        measured
+    }
+}

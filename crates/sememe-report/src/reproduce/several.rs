@@ -1,0 +1,166 @@
+//! A language with a poor dictionary, alone with English and among languages with good ones.
+
+use std::rc::Rc;
+
+use sememe::evaluate::noise::fewer;
+use sememe::learn;
+use sememe::lexicon::Tuples;
+use sememe::model::{Method, Model, Options};
+use sememe::retrieve::Criterion;
+use sememe::vectors::Embeddings;
+
+use super::Findings;
+use super::claims::Claim;
+use super::data::language;
+use super::lab::{Dictionary, Lab, Outcome, Recipe};
+use crate::Progress;
+use crate::experiment::{Experiment, Precision, learned, translate};
+use crate::report::{Cell, Column, Row, Section, Table};
+use crate::text::count;
+
+/// Entries of the poor dictionary.
+const ENTRIES: usize = 100;
+/// Languages with good dictionaries beside English, at most.
+const OTHERS: usize = 2;
+
+const ALONE: &str = "alone, refined";
+const TOGETHER: &str = "together, refined";
+
+pub fn compute(lab: &Lab, progress: &dyn Progress) -> Findings {
+    let mut section = Section::new("learned", "A poor dictionary among good ones");
+    let mut findings = Findings::default();
+    match Study::choose(lab) {
+        Ok(study) => {
+            section.say(study.about());
+            let table = study.table(progress);
+            let text = "Few entries, CSLS: refined together with other languages is ahead of refined alone";
+            findings.claims.push(Claim::compare(text, &table, TOGETHER, ALONE));
+            section.add(table);
+        }
+        Err(reason) => section.lack(vec![reason]),
+    }
+    findings.sections.push(section);
+    findings
+}
+
+/// Fits the model of a row.
+type Fit<'a> = &'a dyn Fn() -> Outcome<Rc<Model>>;
+
+struct Study<'a, 'b> {
+    lab: &'a Lab<'b>,
+    /// English, those with good dictionaries, and at last the one with few entries.
+    codes: Vec<String>,
+    /// The few entries, English first.
+    few: Tuples,
+}
+
+impl<'a, 'b> Study<'a, 'b> {
+    /// Finnish is the poor one, where it is there: it is far from all others.
+    fn choose(lab: &'a Lab<'b>) -> Outcome<Self> {
+        let is_usable = |code: &&String| {
+            *code != "en"
+                && lab.tuples("en", code, Dictionary::Expert).is_ok()
+                && lab.gold("en", code, Dictionary::Expert).is_ok()
+        };
+        let mut usable: Vec<&String> = lab.languages.keys().filter(is_usable).collect();
+        usable.sort_by_key(|code| *code == "fi");
+        let poor = usable.pop().filter(|_| !usable.is_empty()).cloned().ok_or_else(|| {
+            "no vectors of English and two other languages with dictionaries to fit to and to test on".to_owned()
+        })?;
+        usable.truncate(OTHERS);
+        let few = fewer(&lab.tuples("en", &poor, Dictionary::Expert)?, ENTRIES, lab.options.seed);
+        let codes = std::iter::once("en".to_owned()).chain(usable.into_iter().cloned()).chain([poor]).collect();
+        Ok(Study { lab, codes, few })
+    }
+
+    fn poor(&self) -> &str {
+        &self.codes[self.codes.len() - 1]
+    }
+
+    fn about(&self) -> String {
+        let others: Vec<&str> = self.codes[1..self.codes.len() - 1].iter().map(|code| language(code)).collect();
+        format!(
+            "The paper has nothing like this: {} has a dictionary of {} entries, drawn at random from English’s. Alone with \
+             English it is aligned by IBFA, with {} and their dictionaries by MBFA, whose rounds induce pairs between all \
+             of the languages. Precision at 1 (CSLS).",
+            language(self.poor()),
+            self.few.len(),
+            others.join(", "),
+        )
+    }
+
+    fn table(&self, progress: &dyn Progress) -> Table {
+        let poor = self.poor();
+        let others = &self.codes[..self.codes.len() - 1];
+        let directions: Vec<[&str; 2]> = (others.iter())
+            .flat_map(|other| [[other.as_str(), poor], [poor, other.as_str()]])
+            .filter(|[from, to]| self.lab.gold(from, to, Dictionary::Expert).is_ok())
+            .collect();
+        let columns = directions.iter().map(|[from, to]| Column::new(format!("{from}-{to}"))).collect();
+        let mut table = Table::new(format!("{} with few entries", language(poor)), "P@1", columns);
+        let two = ["en".to_owned(), poor.to_owned()];
+        let expert = || {
+            let key = ("en".to_owned(), poor.to_owned(), Dictionary::Expert, Recipe::shrunk(Method::Ibfa));
+            self.lab.model(&key)
+        };
+        let whole = self.lab.tuples("en", poor, Dictionary::Expert).map_or(0, |tuples| tuples.len());
+        let rows: [(String, Fit); 4] = [
+            ("alone".to_owned(), &|| self.plain()),
+            (ALONE.to_owned(), &|| self.learned(&two, &self.few, Method::Ibfa)),
+            (TOGETHER.to_owned(), &|| self.learned(&self.codes, &self.all()?, Method::Mbfa)),
+            (format!("alone, all {} entries", count(whole)), &expert),
+        ];
+        for (done, (name, fit)) in rows.iter().enumerate() {
+            let model = fit();
+            let cells = directions.iter().map(|[from, to]| {
+                let found = model.as_ref().map_err(Clone::clone).and_then(|model| self.precision(model, from, to));
+                let interval = found.as_ref().ok().map(|precision| precision.interval);
+                Cell::measured(found.map(|precision| precision.value), interval, None)
+            });
+            table.rows.push(Row::new(name, cells.collect()));
+            progress.advance(done as u64 + 1, rows.len() as u64);
+        }
+        table
+    }
+
+    /// The dictionaries between all languages, but for the poor one's.
+    fn all(&self) -> Outcome<Tuples> {
+        let mut all = Tuples::new(self.codes.len());
+        let mut add = |tuples: &Tuples, views: [usize; 2]| {
+            for (a, b) in tuples.pairs_of(0, 1) {
+                let mut tuple = vec![None; self.codes.len()];
+                (tuple[views[0]], tuple[views[1]]) = (Some(a), Some(b));
+                all.add(&tuple);
+            }
+        };
+        for other in 1..self.codes.len() - 1 {
+            add(&self.lab.tuples("en", &self.codes[other], Dictionary::Expert)?, [0, other]);
+        }
+        add(&self.few, [0, self.codes.len() - 1]);
+        Ok(all)
+    }
+
+    fn plain(&self) -> Outcome<Rc<Model>> {
+        let views = [("en", self.lab.words("en")?), (self.poor(), self.lab.words(self.poor())?)];
+        let experiment = Experiment::new(&views, self.few.clone());
+        let options = Options { method: Some(Method::Ibfa), ..Options::default() };
+        experiment.fit(&options).map(Rc::new).map_err(|error| error.to_string())
+    }
+
+    fn learned(&self, codes: &[String], given: &Tuples, method: Method) -> Outcome<Rc<Model>> {
+        let mut options = learn::Options { seed: self.lab.options.seed, ..Default::default() };
+        options.align.fit.method = Some(method);
+        let mut views: Vec<(&str, &Embeddings)> = Vec::new();
+        for code in codes {
+            views.push((code, self.lab.words(code)?));
+        }
+        learned(&views, given, &options, &()).map(Rc::new).map_err(|error| error.to_string())
+    }
+
+    fn precision(&self, model: &Model, from: &str, to: &str) -> Outcome<Precision> {
+        let gold = self.lab.gold(from, to, Dictionary::Expert)?;
+        let (source, target) = (self.lab.project(model, from)?, self.lab.project(model, to)?);
+        let scores = translate(&source, &target, &gold, Criterion::CSLS, self.lab.options.seed);
+        scores.map(|scores| scores.at[0]).map_err(|error| error.to_string())
+    }
+}
