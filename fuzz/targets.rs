@@ -12,11 +12,11 @@
 
 use std::collections::HashSet;
 
-use sememe::evidence::Evidence;
 use sememe::files::Input;
 use sememe::lexicon::{self, Lexicon};
 use sememe::linalg::Mat;
 use sememe::model::{self, Alignment};
+use sememe::moments::Evidence;
 use sememe::moments::Moments;
 use sememe::vectors::{self, Embeddings, Format, Matrix, Read, ReadOptions};
 use sememe::{Error, Result};
@@ -103,9 +103,9 @@ pub fn moments(data: &[u8]) -> Result<()> {
             assert_eq!((same.n, &same.mean, &same.scatter), (of_pattern.n, &of_pattern.mean, &of_pattern.scatter));
         }
         // Numbers that no data ever gave must end as errors, not as a model of NaN.
-        let mut mbfa = model::Options { method: Some(model::Method::Mbfa), ..Default::default() };
+        let mut mbfa = model::FitOptions { method: Some(model::Method::Mbfa), ..Default::default() };
         mbfa.mbfa.evaluations = 8;
-        for options in [model::Options::default(), mbfa] {
+        for options in [model::FitOptions::default(), mbfa] {
             if let Ok((model, _)) = model::fit(&moments, &options) {
                 assert!(model.rho.iter().all(|rho| (0.0..=1.0).contains(rho)));
                 assert!(model.views.iter().all(|view| is_finite(&view.projection)));

@@ -7,8 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use sememe::model::mbfa::Observer;
-use sememe::progress::Progress;
+use sememe::observe::{Event, Observer};
 
 use crate::arguments::Global;
 use crate::output;
@@ -33,10 +32,13 @@ impl Bar {
     }
 }
 
-impl Progress for Bar {
-    fn advance(&self, done: u64, total: u64) {
-        self.0.set_length(total.max(1));
-        self.0.set_position(done.min(total));
+impl Observer for Bar {
+    fn observe(&self, event: Event) -> ControlFlow<()> {
+        if let Event::Progress { done, total, .. } = event {
+            self.0.set_length(total.max(1));
+            self.0.set_position(done.min(total));
+        }
+        ControlFlow::Continue(())
     }
 }
 
@@ -88,13 +90,23 @@ impl Rounds {
     }
 }
 
-/// What an iterative fit shows: how often it went round and the likelihood.
+/// Shows how far an iterative fit or self-learning is.
 impl Observer for Rounds {
-    fn accepted(&self, evaluations: usize, negative_log_likelihood: f64) -> ControlFlow<()> {
-        self.show(format!(
-            "fitting: {evaluations} evaluations, log-likelihood {:.4} nats a tuple (Ctrl-C keeps the best so far)",
-            -negative_log_likelihood
-        ))
+    fn observe(&self, event: Event) -> ControlFlow<()> {
+        match event {
+            Event::Step { evaluations, negative_log_likelihood, .. } => self.show(format!(
+                "fitting: {evaluations} evaluations, log-likelihood {:.4} nats a tuple (Ctrl-C keeps the best so far)",
+                -negative_log_likelihood
+            )),
+            Event::Round(round) => self.show(format!(
+                "learning: round {}, {} pairs among {} words, mean similarity {:.4} (Ctrl-C ends it)",
+                round.number,
+                output::count(round.pairs),
+                output::count(round.words),
+                round.objective
+            )),
+            _ => ControlFlow::Continue(()),
+        }
     }
 }
 

@@ -9,23 +9,23 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use sememe::align::{self, Extended};
 use sememe::files::Input;
-use sememe::latent::LatentView;
 use sememe::model;
-use sememe::preparation::Casing;
+use sememe::model::LatentView;
+use sememe::prepare::Casing;
 use sememe::space;
-use sememe::vectors::Matrix;
+use sememe::vectors::{Matrix, View};
 
 use crate::arrays::{array_of, array_of_f64, finite_rows, observed_rows, vector};
 use crate::embeddings::Embeddings;
 use crate::errors::{exception, refused};
-use crate::lexicon::{NamedViews, Tuples};
+use crate::lexicon::{NamedViews, Tuples, named_views};
 use crate::moments::Evidence;
-use crate::options::{Fitting, Gathering, watched};
+use crate::options::{Fitting, Gathering};
 use crate::work::{briefly, run};
 
 /// A model that can be applied to vectors as they come.
 #[pyclass(frozen, module = "sememe._sememe")]
-pub struct Alignment(pub Arc<model::Alignment>);
+pub struct Alignment(pub Arc<align::Alignment>);
 
 /// `mu`, the projection, and `W` and `Psi` where the method has them.
 type Parameters<'py> = (
@@ -52,10 +52,10 @@ impl Alignment {
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Fitted> {
         let (evidence, fit) = (gathering.options()?, fitting.options()?);
-        let views = views.into_iter().map(|(name, embeddings)| (name, embeddings.0.clone())).collect();
+        let views = named_views(views);
         let tuples = tuples.get().0.clone();
         let fitted = run(py, progress, move |monitor| {
-            align::fit(views, &tuples, &align::Options { evidence, fit: watched(fit, monitor), resume: None })
+            align::fit(views, &tuples, &align::AlignOptions { evidence, fit, resume: None }, &**monitor)
         })?;
         Ok(new_fit(fitted.alignment, &fitted.warnings))
     }
@@ -69,8 +69,8 @@ impl Alignment {
     ) -> PyResult<Fitted> {
         let (evidence, fit) = (evidence.get().0.clone(), fitting.options()?);
         let (alignment, warnings) = run(py, progress, move |monitor| {
-            let options = align::Options { fit: watched(fit, monitor), ..Default::default() };
-            align::fit_evidence(evidence, &options)
+            let options = align::AlignOptions { fit, ..Default::default() };
+            align::fit_evidence(evidence, &options, &**monitor)
         })?;
         Ok(new_fit(alignment, &warnings))
     }
@@ -85,11 +85,13 @@ impl Alignment {
         fitting: Fitting,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Fitted> {
-        let (alignment, fit) = (self.0.clone(), model::Options { method: None, ..fitting.options()? });
-        let latent: Vec<_> = latent.into_iter().map(|view| view.map(|view| view.0.clone())).collect();
-        let (new, tuples) = ((new.0, new.1.0.clone()), tuples.get().0.clone());
+        let (alignment, fit) = (self.0.clone(), model::FitOptions { method: None, ..fitting.options()? });
+        let latent: Vec<_> = (self.0.model.views.iter().zip(latent))
+            .map(|(known, view)| view.map(|view| View::from_embeddings(known.name.as_str(), view.0.clone())))
+            .collect();
+        let (new, tuples) = (View::from_embeddings(new.0, new.1.0.clone()), tuples.get().0.clone());
         let Extended { alignment, warnings, .. } =
-            run(py, progress, move |monitor| align::extend(&alignment, &latent, new, &tuples, &watched(fit, monitor)))?;
+            run(py, progress, move |monitor| align::extend(&alignment, &latent, new, &tuples, &fit, &**monitor))?;
         Ok(new_fit(alignment, &warnings))
     }
 
@@ -167,7 +169,7 @@ impl Alignment {
     ) -> PyResult<Bound<'py, PyArray2<f32>>> {
         let rows = self.rows_of(view, rows)?;
         let alignment = self.0.clone();
-        Ok(array_of(py, run(py, None, move |_| alignment.prepare_rows(view, rows))?))
+        Ok(array_of(py, run(py, None, move |_| alignment.prepare(view, rows))?))
     }
 
     /// Where vectors of a view lie in the latent space.
@@ -179,7 +181,7 @@ impl Alignment {
     ) -> PyResult<Bound<'py, PyArray2<f32>>> {
         let rows = self.rows_of(view, rows)?;
         let alignment = self.0.clone();
-        let latent = run(py, None, move |_| alignment.model.views[view].project(&alignment.prepare_rows(view, rows)?))?;
+        let latent = run(py, None, move |_| alignment.model.views[view].project(&alignment.prepare(view, rows)?))?;
         Ok(array_of(py, latent))
     }
 
@@ -187,7 +189,7 @@ impl Alignment {
     fn project(&self, py: Python<'_>, view: usize, embeddings: &Bound<'_, Embeddings>) -> PyResult<Embeddings> {
         self.check_views(&[view])?;
         let (alignment, embeddings) = (self.0.clone(), embeddings.get().0.clone());
-        Ok(Embeddings(run(py, None, move |_| alignment.project(view, embeddings))?.embeddings))
+        Ok(Embeddings(run(py, None, move |_| alignment.project(view, embeddings))?.view.named()))
     }
 
     /// `log p` of every tuple of rows, of which some views may be missing.
@@ -248,7 +250,7 @@ impl Alignment {
 
     #[staticmethod]
     fn from_bytes(py: Python<'_>, bytes: Vec<u8>) -> PyResult<Self> {
-        let read = || model::Alignment::read_input(&Input::from_bytes("model", bytes)?);
+        let read = || align::Alignment::read_input(&Input::from_bytes("model", bytes)?);
         Ok(Alignment(Arc::new(briefly(py, read)?.map_err(exception)?)))
     }
 
@@ -271,7 +273,7 @@ impl Alignment {
     }
 }
 
-pub fn new_fit(alignment: model::Alignment, warnings: &[model::FitWarning]) -> Fitted {
+pub fn new_fit(alignment: align::Alignment, warnings: &[model::FitWarning]) -> Fitted {
     (Alignment(Arc::new(alignment)), warnings.iter().map(ToString::to_string).collect())
 }
 
@@ -297,11 +299,11 @@ impl Rows {
     }
 
     /// The vectors of some rows in some views, as the model sees them.
-    fn prepared(&self, alignment: &model::Alignment, views: &[usize], rows: &[usize]) -> sememe::Result<Vec<Matrix>> {
+    fn prepared(&self, alignment: &align::Alignment, views: &[usize], rows: &[usize]) -> sememe::Result<Vec<Matrix>> {
         let prepare = |&view: &usize| {
             let (matrix, _) = self.views[view].as_ref().expect("only views that are there are observed");
             let chosen = if rows.len() == matrix.rows() { matrix.clone() } else { matrix.select(rows) };
-            alignment.prepare_rows(view, chosen)
+            alignment.prepare(view, chosen)
         };
         views.iter().map(prepare).collect()
     }
@@ -326,7 +328,7 @@ impl Alignment {
         if views.len() != of_model.len() {
             return Err(refused(format!("{} views were given for a model of {}", views.len(), of_model.len())));
         }
-        let observed = |(view, rows): (&model::View, &Option<Bound<'_, PyAny>>)| {
+        let observed = |(view, rows): (&model::ViewModel, &Option<Bound<'_, PyAny>>)| {
             rows.as_ref().map(|rows| observed_rows(rows, &format!("view {:?}", view.name))).transpose()
         };
         let views = of_model.iter().zip(views).map(observed).collect::<PyResult<Vec<_>>>()?;

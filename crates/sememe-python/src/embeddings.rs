@@ -43,8 +43,8 @@ impl Embeddings {
     ) -> PyResult<ReadFile> {
         let format = format.map(str::parse).transpose().map_err(exception)?;
         let read = run(py, progress, move |monitor| {
-            let options = ReadOptions { max_words, format, words, strict, progress: monitor.clone() };
-            vectors::read(&path, &options)
+            let options = ReadOptions { max_words, format, words, strict };
+            vectors::read(&path, &options, &**monitor)
         })?;
         let mut notes: Vec<String> = read.warnings.iter().map(ToString::to_string).collect();
         if read.skipped.total() > 0 {

@@ -8,7 +8,8 @@ use sememe::evaluate::{
     self, Analogies, Bootstrap, Corpus, Neighbours, Oov, Overlap, Probabilities, ScoredPairs, SentenceOptions,
     SentencePairs, Weighting, Words,
 };
-use sememe::retrieve::{Criterion, Views};
+use sememe::retrieve::Criterion;
+use sememe::space::Views;
 use serde_json::{Value, json};
 
 use crate::errors::{exception, refused};

@@ -2,11 +2,11 @@
 
 use pyo3::prelude::*;
 use sememe::align;
-use sememe::learn::{Learned, Options};
+use sememe::learn::{LearnOptions, Learned};
 
 use crate::alignment::{Alignment, new_fit};
 use crate::errors::exception;
-use crate::lexicon::{NamedViews, Tuples};
+use crate::lexicon::{NamedViews, Tuples, named_views};
 use crate::options::{Fitting, Gathering};
 use crate::work::run;
 
@@ -30,17 +30,16 @@ pub fn learn(
     learning: Learning,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<(Alignment, Vec<String>, String)> {
-    let (evidence, mut fit) = (gathering.options()?, fitting.options()?);
+    let (evidence, fit) = (gathering.options()?, fitting.options()?);
     let (trust, is_unsupervised, seed) =
         (learning.trust.parse().map_err(exception)?, learning.unsupervised, learning.seed);
-    let views = views.into_iter().map(|(name, embeddings)| (name, embeddings.0.clone())).collect();
+    let views = named_views(views);
     let tuples = tuples.get().0.clone();
     let Learned { fitted, report } = run(py, progress, move |monitor| {
-        fit.mbfa.observer = monitor.clone();
-        let align = align::Options { evidence, fit, resume: None };
-        sememe::learn::learn(views, &tuples, &Options { align, is_unsupervised, trust, seed }, &**monitor)
+        let align = align::AlignOptions { evidence, fit, resume: None };
+        sememe::learn::learn(views, &tuples, &LearnOptions { align, is_unsupervised, trust, seed }, &**monitor)
     })?;
-    let report = report.describe(&fitted.prepared).to_string();
+    let report = serde_json::to_string(&report.named(&fitted.prepared)).expect("a report is plain data");
     let (alignment, warnings) = new_fit(fitted.alignment, &fitted.warnings);
     Ok((alignment, warnings, report))
 }

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use pyo3::prelude::*;
 use sememe::lexicon::{self, Entry, ReadOptions, Shared};
-use sememe::preparation::Casing;
-use sememe::vectors::Vocabulary;
+use sememe::prepare::Casing;
+use sememe::vectors::{View, Vocabulary};
 
 use crate::arrays::{finite_rows, observed_rows};
 use crate::embeddings::{Embeddings, numbered};
@@ -79,6 +79,11 @@ impl Lexicon {
 /// Rows that belong together, with holes.
 #[pyclass(frozen, module = "sememe._sememe")]
 pub struct Tuples(pub lexicon::Tuples);
+
+/// Views of the library.
+pub fn named_views(views: NamedViews<'_>) -> Vec<View> {
+    views.into_iter().map(|(name, embeddings)| View::from_embeddings(name, embeddings.0.clone())).collect()
+}
 
 /// Named vectors, as Python gives them.
 pub type NamedViews<'py> = Vec<(String, PyRef<'py, Embeddings>)>;

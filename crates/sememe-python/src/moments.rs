@@ -5,18 +5,18 @@ use std::path::PathBuf;
 use numpy::{PyArray1, PyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use sememe::evidence;
 use sememe::files::Input;
+use sememe::moments;
 
 use crate::arrays::{array_of_f64, vector};
 use crate::errors::exception;
-use crate::lexicon::{NamedViews, Tuples};
+use crate::lexicon::{NamedViews, Tuples, named_views};
 use crate::options::Gathering;
 use crate::work::{briefly, run};
 
 /// Moments, how their vectors were prepared, and where they came from.
 #[pyclass(frozen, module = "sememe._sememe")]
-pub struct Evidence(pub evidence::Evidence);
+pub struct Evidence(pub moments::Evidence);
 
 /// Places of views, count, mean and scatter of the tuples that have just these views.
 type Pattern<'py> = (Vec<usize>, f64, Bound<'py, PyArray1<f64>>, Bound<'py, PyArray2<f64>>);
@@ -31,17 +31,17 @@ impl Evidence {
         gathering: Gathering,
     ) -> PyResult<Self> {
         let options = gathering.options()?;
-        let views = views.into_iter().map(|(name, embeddings)| (name, embeddings.0.clone())).collect();
+        let views = named_views(views);
         let tuples = tuples.get().0.clone();
-        run(py, None, move |_| evidence::Evidence::gather(views, &tuples, &options))
+        run(py, None, move |_| moments::Evidence::gather(views, &tuples, &options))
             .map(|(evidence, _)| Evidence(evidence))
     }
 
     /// Everything taken together.
     #[staticmethod]
     fn merged(py: Python<'_>, parts: Vec<PyRef<'_, Evidence>>) -> PyResult<Self> {
-        let parts: Vec<evidence::Evidence> = parts.iter().map(|part| part.0.clone()).collect();
-        briefly(py, || evidence::Evidence::merged(parts))?.map(Evidence).map_err(exception)
+        let parts: Vec<moments::Evidence> = parts.iter().map(|part| part.0.clone()).collect();
+        briefly(py, || moments::Evidence::merged(parts))?.map(Evidence).map_err(exception)
     }
 
     /// What the file would hold.
@@ -51,7 +51,7 @@ impl Evidence {
 
     #[staticmethod]
     fn from_bytes(py: Python<'_>, bytes: Vec<u8>) -> PyResult<Self> {
-        let read = || evidence::Evidence::read_input(&Input::from_bytes("moments", bytes)?);
+        let read = || moments::Evidence::read_input(&Input::from_bytes("moments", bytes)?);
         briefly(py, read)?.map(Evidence).map_err(exception)
     }
 
@@ -61,7 +61,7 @@ impl Evidence {
 
     #[staticmethod]
     fn read(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
-        briefly(py, || evidence::Evidence::read(&path))?.map(Evidence).map_err(exception)
+        briefly(py, || moments::Evidence::read(&path))?.map(Evidence).map_err(exception)
     }
 
     #[getter]

@@ -1,15 +1,12 @@
 //! How to gather and fit, as Python says it: one dictionary each.
 
-use std::sync::Arc;
-
 use pyo3::prelude::*;
-use sememe::evidence;
 use sememe::model::mbfa::{self, Solver, Start};
 use sememe::model::{self, LatentSize};
-use sememe::preparation::Casing;
+use sememe::moments;
+use sememe::prepare::Casing;
 
 use crate::errors::{exception, refused};
-use crate::work::Monitor;
 
 /// What is done to words and vectors.
 #[derive(FromPyObject)]
@@ -21,9 +18,9 @@ pub struct Gathering {
 }
 
 impl Gathering {
-    pub fn options(&self) -> PyResult<evidence::Options> {
+    pub fn options(&self) -> PyResult<moments::EvidenceOptions> {
         let steps = self.normalize.iter().map(|step| step.parse());
-        Ok(evidence::Options {
+        Ok(moments::EvidenceOptions {
             casing: if self.lower { Casing::Lower } else { Casing::Kept },
             normalize: steps.collect::<Result<_, _>>().map_err(exception)?,
             monolingual: self.monolingual,
@@ -50,12 +47,12 @@ pub struct Fitting {
 }
 
 impl Fitting {
-    /// What the library is told; whoever watches is told of later.
-    pub fn options(&self) -> PyResult<model::Options> {
+    /// What the library is told.
+    pub fn options(&self) -> PyResult<model::FitOptions> {
         if !(0.0..1.0).contains(&self.tolerance) {
             return Err(refused(format!("tol is {}: it must be a number from 0 to 1", self.tolerance)));
         }
-        Ok(model::Options {
+        Ok(model::FitOptions {
             method: self.method.as_deref().map(str::parse).transpose().map_err(exception)?,
             latent: self.latent.as_deref().map_or(Ok(LatentSize::default()), str::parse).map_err(exception)?,
             shrinkage: self.shrinkage.parse().map_err(exception)?,
@@ -63,7 +60,7 @@ impl Fitting {
             dewhiten: self.dewhiten,
             ridge: self.ridge,
             pivot: self.pivot.clone(),
-            mbfa: mbfa::Options {
+            mbfa: mbfa::MbfaOptions {
                 start: self.random.map_or(Start::Informed, Start::Random),
                 solver: match self.solver.as_str() {
                     "accelerated" => Solver::Accelerated,
@@ -74,15 +71,7 @@ impl Fitting {
                 },
                 evaluations: self.iterations,
                 tolerance: self.tolerance,
-                observer: Arc::new(()),
             },
         })
     }
-}
-
-/// The same fit, watched.
-pub fn watched(mut options: model::Options, monitor: &Arc<Monitor>) -> model::Options {
-    monitor.expect(options.mbfa.evaluations);
-    options.mbfa.observer = monitor.clone();
-    options
 }

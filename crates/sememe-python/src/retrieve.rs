@@ -33,7 +33,7 @@ pub fn neighbors<'py>(
     let rows = (some_rows(queries, QUERIES)?, some_rows(targets, TARGETS)?);
     check_count(k, rows.1.rows())?;
     let hits = run(py, progress, move |monitor| {
-        let pair = Pair { progress: &**monitor, ..Pair::new(&rows.0, &rows.1) };
+        let pair = Pair { observer: &**monitor, ..Pair::new(&rows.0, &rows.1) };
         Retriever::new(pair, criterion)?.nearest(&rows.0, k)
     });
     if hits.is_err() {

@@ -9,17 +9,17 @@ use numpy::{PyArray1, PyArray2};
 use pyo3::prelude::*;
 use sememe::align;
 use sememe::lexicon::find_word;
-use sememe::retrieve::{Criterion, Export, Metric, Views};
-use sememe::space;
+use sememe::retrieve::{Criterion, Export, Metric};
+use sememe::space::{self, Views};
 use sememe::translate::{Confidence, Induced, Induction, induce, write_induced};
-use sememe::vectors::{self, Vocabulary};
+use sememe::vectors::{self, View, Vocabulary};
 
 use crate::alignment::Alignment;
 use crate::arrays::{finite_rows, table, vector};
 use crate::embeddings::Embeddings;
 use crate::errors::exception;
 use crate::lexicon::{Lexicon, gather};
-use crate::options::{Fitting, watched};
+use crate::options::Fitting;
 use crate::retrieve::{Found, Index, check_count, found};
 use crate::work::{briefly, run};
 
@@ -171,13 +171,13 @@ impl Space {
         let embeddings = casing.of_embeddings(embeddings.get().0.clone());
         let names: Vec<&str> = space.alignment().model.views.iter().map(|view| view.name.as_str()).collect();
         let none = Vocabulary::new();
-        let known = latent.iter().map(|view| view.as_ref().map_or(&none, vectors::Embeddings::vocabulary));
+        let known = latent.iter().map(|view| view.as_ref().and_then(View::words).unwrap_or(&none));
         let mut vocabularies: Vec<(&str, &Vocabulary)> = names.into_iter().zip(known).collect();
         vocabularies.push((&name, embeddings.vocabulary()));
         let tuples = gather(&vocabularies, &lexicons, casing, identical)?;
         run(py, progress, move |monitor| {
-            let options = watched(options, monitor);
-            let extended = align::extend(space.alignment(), &latent, (name, embeddings), &tuples, &options)?;
+            let view = View::from_embeddings(name, embeddings);
+            let extended = align::extend(space.alignment(), &latent, view, &tuples, &options, &**monitor)?;
             space.extend(&extended.alignment, &extended.latent, output.as_deref())?;
             Ok(extended.warnings.iter().map(ToString::to_string).collect())
         })

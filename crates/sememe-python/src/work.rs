@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::mem;
 use std::ops::ControlFlow;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -13,9 +13,7 @@ use std::time::Duration;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
-use sememe::learn;
-use sememe::model::mbfa;
-use sememe::progress::Progress;
+use sememe::observe::{Event, Observer};
 
 use crate::errors::{exception, refused};
 
@@ -73,40 +71,25 @@ pub struct Monitor {
     is_cancelled: AtomicBool,
 }
 
-/// What unwinds a thread whose result nobody waits for any more.
-struct Cancelled;
-
 impl Monitor {
-    /// How much there is to do, where the work itself does not know.
-    pub fn expect(&self, total: usize) {
-        self.total.store(total as u64, Relaxed);
-    }
-
-    fn note(&self, done: u64) {
-        if self.is_cancelled.load(Relaxed) {
-            resume_unwind(Box::new(Cancelled));
-        }
+    fn note(&self, done: u64, total: u64) {
         self.done.store(done, Relaxed);
-    }
-}
-
-impl Progress for Monitor {
-    fn advance(&self, done: u64, total: u64) {
-        self.note(done);
         self.total.store(total, Relaxed);
     }
 }
 
-impl mbfa::Observer for Monitor {
-    fn accepted(&self, evaluations: usize, _negative_log_likelihood: f64) -> ControlFlow<()> {
-        self.note(evaluations as u64);
-        ControlFlow::Continue(())
-    }
-}
-
-impl learn::Observer for Monitor {
-    fn round(&self, round: &learn::Round) -> ControlFlow<()> {
-        self.note(round.number as u64);
+impl Observer for Monitor {
+    fn observe(&self, event: Event) -> ControlFlow<()> {
+        if self.is_cancelled.load(Relaxed) {
+            return ControlFlow::Break(());
+        }
+        match event {
+            Event::Progress { done, total, .. } => self.note(done, total),
+            Event::Step { evaluations, most, .. } => self.note(evaluations as u64, most as u64),
+            // Nobody knows how many rounds there will be.
+            Event::Round(round) => self.note(round.number as u64, 0),
+            _ => {}
+        }
         ControlFlow::Continue(())
     }
 }

@@ -6,51 +6,64 @@ use sememe::learn;
 use sememe::lexicon::{Lexicon, Tuples};
 use sememe::model::{self, Method, Model, Shrinkage};
 use sememe::moments::Moments;
+use sememe::observe::Observer;
+use sememe::prepare::{Normalizer, Step};
 use sememe::retrieve::{Criterion, Pair, Retriever};
-use sememe::vectors::Embeddings;
+use sememe::vectors::{Embeddings, View};
 
 /// Prepared views and tuples over them.
-pub struct Experiment<'a> {
-    views: Vec<&'a Embeddings>,
+pub struct Experiment {
+    views: Vec<View>,
     /// What every model is fitted to.
     pub tuples: Tuples,
     moments: Moments,
 }
 
-impl<'a> Experiment<'a> {
+impl Experiment {
     /// Sums the tuples up.
-    pub fn new(views: &[(&'a str, &'a Embeddings)], tuples: Tuples) -> Self {
-        let moments = Moments::of(views, &tuples);
-        Experiment { views: views.iter().map(|(_, embeddings)| *embeddings).collect(), tuples, moments }
+    pub fn new(views: &[(&str, &Embeddings)], tuples: Tuples) -> sememe::Result<Self> {
+        let views = named(views);
+        let moments = Moments::of(&views, &tuples)?;
+        Ok(Experiment { views, tuples, moments })
     }
 
-    /// Fits as `sememe align` does: automatic shrinkage is what finds held-out translations.
-    pub fn fit(&self, options: &model::Options) -> sememe::Result<Model> {
+    /// Fits as `sememe align` does: automatic shrinkage is chosen by held-out translations.
+    pub fn fit(&self, options: &model::FitOptions) -> sememe::Result<Model> {
         let mut options = options.clone();
         if options.shrinkage == Shrinkage::Auto {
-            // Canonical correlations found slowly want the same shrinkage as those found at once.
-            let method = options.method.map(|method| if method == Method::CcaNipals { Method::Cca } else { method });
-            let tried = model::Options { method, ..options.clone() };
-            options.shrinkage = held_out_shrinkage(&self.moments, &self.views, &self.tuples, &tried);
+            let mut tried = options.clone();
+            // NIPALS finds the same canonical correlations slowly, so that the shrinkage of CCA serves it.
+            tried.method = options.method.map(|method| if method == Method::CcaNipals { Method::Cca } else { method });
+            options.shrinkage = held_out_shrinkage(&self.moments, &self.views, &self.tuples, &tried)?;
         }
-        Ok(model::fit(&self.moments, &options)?.0)
+        Ok(model::fit(&self.moments, &options, &())?.0)
     }
 
     /// The words of a view where a model puts them.
     pub fn latent(&self, model: &Model, view: usize) -> sememe::Result<Embeddings> {
-        latent(model, view, self.views[view])
+        latent(model, view, &self.views[view].named())
     }
+}
+
+fn named(views: &[(&str, &Embeddings)]) -> Vec<View> {
+    views.iter().map(|(name, words)| View::from_embeddings(*name, (*words).clone())).collect()
 }
 
 /// Learns pairs of prepared views as `sememe align --refine` and `--unsupervised` do, and fits to them.
 pub(crate) fn learned(
     views: &[(&str, &Embeddings)],
     given: &Tuples,
-    options: &learn::Options,
-    observer: &dyn learn::Observer,
+    options: &learn::LearnOptions,
+    observer: &dyn Observer,
 ) -> sememe::Result<Model> {
-    let views = views.iter().map(|(name, words)| ((*name).to_owned(), (*words).clone())).collect();
-    Ok(learn::learn(views, given, options, observer)?.fitted.alignment.model)
+    Ok(learn::learn(named(views), given, options, observer)?.fitted.alignment.model)
+}
+
+/// Vectors after steps that are fitted on them.
+pub(crate) fn prepared(steps: &[Step], embeddings: &Embeddings) -> Embeddings {
+    let mut rows = embeddings.matrix().clone();
+    Normalizer::fit_apply(steps, &mut rows);
+    embeddings.with_matrix(rows)
 }
 
 /// Some of the words.

@@ -10,7 +10,7 @@
 //! | the paper's tables and figures on data at hand | [`reproduce`] |
 //! | four bundled languages, aligned and evaluated | [`demo`] |
 //!
-//! Nothing here prints or reads arguments. Long work tells a [`Progress`] how far it is.
+//! Nothing here prints or reads arguments. Long work tells an [`Observer`](sememe::observe::Observer) how far it is.
 
 pub mod demo;
 pub mod drawn;
@@ -25,7 +25,12 @@ pub mod reproduce;
 mod spectrum;
 pub mod text;
 
-pub use sememe::progress::Progress;
-
 pub use self::error::{Error, Result};
 pub use self::report::{Block, Cell, Column, Figure, Measured, Report, Row, Section, Table, check_writable};
+
+use sememe::observe::{Event, Observer, Stage};
+
+/// Tells an observer how many of the experiments of a report are done.
+fn tell(observer: &dyn Observer, done: u64, total: u64) {
+    let _ = observer.observe(Event::progress(Stage::Evaluating, done, total));
+}

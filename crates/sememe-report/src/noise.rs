@@ -5,17 +5,18 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use rayon::prelude::*;
 use sememe::evaluate::noise;
 use sememe::lexicon::{Lexicon, Tuples};
-use sememe::model::{Method, Options, Shrinkage};
-use sememe::normalize::{Normalizer, Step};
+use sememe::model::{FitOptions, Method, Shrinkage};
+use sememe::prepare::Step;
 use sememe::retrieve::Criterion;
 use sememe::vectors::Embeddings;
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
-use crate::Progress;
-use crate::experiment::{Experiment, Precision, Scores, translate};
+use crate::experiment::{self, Experiment, Precision, Scores, translate};
 use crate::plots::{self, Curve, Lines, Svg};
+use crate::tell;
 use crate::text::count;
+use sememe::observe::Observer;
 
 /// What a study compares unless it is told otherwise.
 pub const METHODS: [Method; 5] = [Method::LeastSquares, Method::Svd, Method::CcaNipals, Method::Cca, Method::Ibfa];
@@ -112,7 +113,7 @@ impl<'a> Study<'a> {
     }
 
     /// Fits every method at every level. Of [`Degradation::Fewer`] all entries are a further level, the first.
-    pub fn run(&self, degradations: &[(Degradation, &[f64])], progress: &dyn Progress) -> Vec<Panel> {
+    pub fn run(&self, degradations: &[(Degradation, &[f64])], observer: &dyn Observer) -> Vec<Panel> {
         let levels = |degradation: Degradation, levels: &[f64]| match degradation {
             // All of them are the place to begin.
             Degradation::Fewer if !levels.is_empty() => {
@@ -141,8 +142,12 @@ impl<'a> Study<'a> {
                 let experiment = Experiment::new(&views, tuples);
                 // At the same time, as some methods have little to do for a second thread.
                 panel.results.par_iter_mut().for_each(|(method, results)| {
-                    results.push(self.measure(&experiment, *method).map_err(|error| error.to_string()));
-                    progress.advance(done.fetch_add(1, Ordering::Relaxed) as u64 + 1, total as u64);
+                    let measured = experiment
+                        .as_ref()
+                        .map_err(ToString::to_string)
+                        .and_then(|experiment| self.measure(experiment, *method).map_err(|error| error.to_string()));
+                    results.push(measured);
+                    tell(observer, done.fetch_add(1, Ordering::Relaxed) as u64 + 1, total as u64);
                 });
             }
         }
@@ -163,13 +168,12 @@ impl<'a> Study<'a> {
         }
     }
 
-    fn prepared(&self, mut views: [Embeddings; 2]) -> [Embeddings; 2] {
-        views.iter_mut().for_each(|view| drop(Normalizer::fit_apply(self.steps, view)));
-        views
+    fn prepared(&self, views: [Embeddings; 2]) -> [Embeddings; 2] {
+        views.map(|view| experiment::prepared(self.steps, &view))
     }
 
     fn measure(&self, experiment: &Experiment, method: Method) -> sememe::Result<Scores> {
-        let options = Options { method: Some(method), shrinkage: self.shrinkage, ..Options::default() };
+        let options = FitOptions { method: Some(method), shrinkage: self.shrinkage, ..FitOptions::default() };
         let model = experiment.fit(&options)?;
         let (source, target) = (experiment.latent(&model, 0)?, experiment.latent(&model, 1)?);
         translate(&source, &target, self.gold, self.criterion, self.seed)

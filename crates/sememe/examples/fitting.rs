@@ -56,7 +56,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let seconds_of_moments = start.elapsed().as_secs_f64();
     let start = Instant::now();
     let clock = Arc::new(Clock { start, steps: Mutex::default() });
-    let mbfa = mbfa::Options {
+    let mbfa = mbfa::MbfaOptions {
         evaluations: evaluations.parse()?,
         tolerance: tolerance.parse()?,
         observer: clock.clone(),

@@ -3,47 +3,41 @@
 //! A word and its translations are views of one hidden vector `z`: `x_i = W_i z + mu_i + e_i` (*Multilingual Factor
 //! Analysis*, ACL 2019). The way through the library, each noun a module:
 //!
-//! [`vectors`] + [`lexicon`] → [`moments`] → [`model`] → [`latent`](model::View::project) [`space`] → [`retrieve`] →
+//! [`vectors`] + [`lexicon`] → [`moments`] → [`model`] → [`latent`](model::ViewModel::project) [`space`] → [`retrieve`] →
 //! [`evaluate`]. Where there is no lexicon worth the name, [`learn`] makes one.
 //!
 //! ```
-//! use sememe::{lexicon::Tuples, model::ibfa, moments::Moments, retrieve, vectors::{Embeddings, Matrix}};
+//! use sememe::{lexicon::Tuples, model::ibfa, moments::Moments, retrieve, vectors::{Matrix, View}};
 //!
 //! # fn main() -> sememe::Result<()> {
 //! // Two tiny "languages": the second is the first turned by 90 degrees.
-//! let en = Embeddings::new(["one", "two", "three", "four"].into_iter().collect(),
-//!     Matrix::new(vec![1.0, 0.1, 0.2, 1.0, -1.0, 0.3, 0.4, -0.9], 2));
-//! let fr = Embeddings::new(["un", "deux", "trois", "quatre"].into_iter().collect(),
-//!     Matrix::new(vec![-0.1, 1.0, -1.0, 0.2, -0.3, -1.0, 0.9, 0.4], 2));
+//! let en = View::new("en", Matrix::new(vec![1.0, 0.1, 0.2, 1.0, -1.0, 0.3, 0.4, -0.9], 2));
+//! let fr = View::new("fr", Matrix::new(vec![-0.1, 1.0, -1.0, 0.2, -0.3, -1.0, 0.9, 0.4], 2));
 //! let mut tuples = Tuples::new(2);
 //! for i in 0..3 {
 //!     tuples.add(&[Some(i), Some(i)]);
 //! }
 //!
-//! let moments = Moments::of(&[("en", &en), ("fr", &fr)], &tuples);
+//! let moments = Moments::of(&[en.clone(), fr.clone()], &tuples)?;
 //! let (model, _) = ibfa::fit(&moments, &Default::default())?;
-//! let (z_en, z_fr) = (model.views[0].project(en.matrix())?, model.views[1].project(fr.matrix())?);
+//! let (z_en, z_fr) = (model.views[0].project(en.rows())?, model.views[1].project(fr.rows())?);
 //! let nearest = retrieve::nearest(&z_en, &z_fr, 1, Default::default())?;
-//! assert_eq!(fr.word(nearest[3][0].index), "quatre"); // a pair that the model never saw
+//! assert_eq!(nearest[3][0].index, 3); // a pair that the model never saw
 //! # Ok(())
 //! # }
 //! ```
 
 pub mod align;
-pub mod density;
 pub mod error;
 pub mod evaluate;
-pub mod evidence;
 pub mod files;
-pub mod latent;
 pub mod learn;
 pub mod lexicon;
 pub mod model;
 pub mod moments;
 mod names;
-pub mod normalize;
-pub mod preparation;
-pub mod progress;
+pub mod observe;
+pub mod prepare;
 mod random;
 pub mod retrieve;
 pub mod sample;

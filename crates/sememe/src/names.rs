@@ -14,3 +14,22 @@ pub(crate) fn find<T: Copy>(what: &'static str, name: &str, all: &[(&'static str
 pub(crate) fn of<T: PartialEq>(choice: &T, all: &[(&'static str, T)]) -> &'static str {
     all.iter().find(|(_, known)| known == choice).map_or("", |(name, _)| name)
 }
+
+/// Reads and writes a type in serde as it is spelled everywhere else: by `Display` and `FromStr`.
+macro_rules! serde_as_spelled {
+    ($type:ty) => {
+        impl serde::Serialize for $type {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+                serializer.collect_str(self)
+            }
+        }
+
+        impl<'de> serde::Deserialize<'de> for $type {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+                let spelled = <String as serde::Deserialize>::deserialize(deserializer)?;
+                spelled.parse().map_err(serde::de::Error::custom)
+            }
+        }
+    };
+}
+pub(crate) use serde_as_spelled;

@@ -12,7 +12,7 @@ use crate::vectors::Matrix;
 
 /// The words that drawn vectors are compared with, for each view of the model.
 pub enum Vocabularies<'a> {
-    /// Vectors [as the model was fitted to them](crate::model::Alignment::prepare).
+    /// Vectors [as the model was fitted to them](crate::align::Alignment::prepare).
     Vectors(Vec<&'a Matrix>),
     /// Latent vectors `E[z|x]` and `log p(x)`, as a space has them. Drawn vectors are projected before they are compared.
     Latent(Vec<(&'a Matrix, &'a [f64])>),

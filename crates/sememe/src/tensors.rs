@@ -10,9 +10,8 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
 use crate::error::{Error, Place, Result};
-use crate::files::{Bytes, Input, Output};
+use crate::files::{Bytes, Input, Output, little_endian};
 use crate::linalg::Mat;
-use crate::vectors::little_endian;
 
 /// The metadata key under which our JSON object is stored (safetensors metadata are strings).
 const METADATA_KEY: &str = "sememe";

@@ -1,9 +1,7 @@
 //! The options that say how a model is fitted.
 
-use std::sync::Arc;
-
 use clap::{Args, ValueEnum};
-use sememe::model::mbfa::{self, Observer, Solver, Start};
+use sememe::model::mbfa::{self, Solver, Start};
 use sememe::model::{self, LatentSize, Method, Shrinkage};
 
 /// How to fit a model.
@@ -46,8 +44,8 @@ pub struct Fitting {
 }
 
 impl Fitting {
-    pub fn options(&self, seed: u64, observer: Arc<dyn Observer>) -> model::Options {
-        model::Options {
+    pub fn options(&self, seed: u64) -> model::FitOptions {
+        model::FitOptions {
             method: self.method,
             latent: self.latent.unwrap_or_default(),
             shrinkage: self.shrinkage,
@@ -55,7 +53,7 @@ impl Fitting {
             dewhiten: self.dewhiten,
             ridge: self.ridge,
             pivot: self.pivot.clone(),
-            mbfa: mbfa::Options {
+            mbfa: mbfa::MbfaOptions {
                 start: match self.init {
                     Init::Informed => Start::Informed,
                     Init::Random => Start::Random(seed),
@@ -66,7 +64,6 @@ impl Fitting {
                 },
                 evaluations: self.iterations,
                 tolerance: self.tolerance,
-                observer,
             },
         }
     }

@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use clap::{Args, ValueEnum};
 use sememe::lexicon::Shared;
-use sememe::normalize::Step;
+use sememe::prepare::Step;
 
 use super::Named;
 

@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::Args;
-use sememe::preparation::Casing;
+use sememe::prepare::Casing;
 use sememe_report::reproduce::{Options, Part};
 
 use super::Reading;

@@ -1,8 +1,8 @@
 //! `sememe export`: a view as vectors with which any index ranks as a criterion does.
 
 use sememe::files::check_writable;
-use sememe::retrieve::{self, Views};
-use sememe::space::Space;
+use sememe::retrieve;
+use sememe::space::{Space, Views};
 use sememe::vectors::{self, Embeddings, Format};
 use serde_json::json;
 

@@ -6,7 +6,7 @@ use sememe::align::{self, Extended};
 use sememe::lexicon::Shared;
 use sememe::model;
 use sememe::space::Space;
-use sememe::vectors::{Embeddings, Vocabulary};
+use sememe::vectors::{View, Vocabulary};
 use serde_json::json;
 
 use super::gather::{Dictionary, Policy, gather_tuples};
@@ -49,7 +49,7 @@ pub fn run(arguments: &Extend, global: &Global, interruption: &Arc<Interruption>
     let embeddings = casing.of_embeddings(read.embeddings);
 
     let none = Vocabulary::new();
-    let known = latent.iter().map(|view| view.as_ref().map_or(&none, Embeddings::vocabulary));
+    let known = latent.iter().map(|view| view.as_ref().and_then(View::words).unwrap_or(&none));
     let vocabularies: Vec<(&str, &Vocabulary)> =
         names.iter().copied().zip(known.chain([embeddings.vocabulary()])).collect();
     let policy = Policy { casing, strict: arguments.reading.strict };
@@ -57,13 +57,13 @@ pub fn run(arguments: &Extend, global: &Global, interruption: &Arc<Interruption>
     let (tuples, lexicons) = gather_tuples(&dictionaries, identical, &vocabularies, &policy, global)?;
     stopwatch.finished("reading");
 
-    let observer = Arc::new(Rounds::new(global, interruption));
-    let mut options = model::Options { shrinkage: arguments.shrinkage, ..Default::default() };
+    let rounds = Rounds::new(global, interruption);
+    let mut options = model::FitOptions { shrinkage: arguments.shrinkage, ..Default::default() };
     options.mbfa.evaluations = arguments.iterations;
     options.mbfa.tolerance = arguments.tolerance;
-    options.mbfa.observer = observer.clone();
-    let extended = align::extend(alignment, &latent, (new.clone(), embeddings), &tuples, &options);
-    observer.finish();
+    let view = View::from_embeddings(new.as_str(), embeddings);
+    let extended = align::extend(alignment, &latent, view, &tuples, &options, &rounds);
+    rounds.finish();
     let Extended { alignment, latent, warnings } = extended?;
     stopwatch.finished("fitting");
     for warning in &warnings {
@@ -73,7 +73,7 @@ pub fn run(arguments: &Extend, global: &Global, interruption: &Arc<Interruption>
     stopwatch.finished("writing");
 
     let written = arguments.output.as_deref().unwrap_or(space.path()).display().to_string();
-    let words = latent.embeddings.len();
+    let words = latent.view.len();
     let json = json!({
         "space": written,
         "view": { "name": new, "words": words, "shrinkage": alignment.model.shrinkage.last(), "read": report },

@@ -3,22 +3,19 @@
 use std::path::Path;
 
 use anyhow::Context;
-use sememe::evidence;
 use sememe::lexicon::{self, Matched, Shared, Tuples};
-use sememe::preparation::Casing;
-use sememe::vectors::{Embeddings, Vocabulary};
+use sememe::moments;
+use sememe::prepare::Casing;
+use sememe::vectors::{View, Vocabulary};
 use serde_json::{Value, json};
 
 use super::{describe_read, read_vectors};
 use crate::arguments::{BadUsage, Gathering, Global, Named, Reading, Which};
 use crate::output::{self, count};
 
-/// Vectors with the names of their views.
-type NamedViews = Vec<(String, Embeddings)>;
-
 /// Views and the tuples over them.
 pub struct Gathered {
-    pub views: NamedViews,
+    pub views: Vec<View>,
     pub tuples: Tuples,
     /// What was read for each view and each dictionary, for machines.
     pub views_read: Vec<Value>,
@@ -30,8 +27,12 @@ impl Gathering {
         if self.lower { Casing::Lower } else { Casing::Kept }
     }
 
-    pub fn options(&self) -> evidence::Options {
-        evidence::Options { casing: self.casing(), normalize: self.normalize.0.clone(), monolingual: self.monolingual }
+    pub fn options(&self) -> moments::EvidenceOptions {
+        moments::EvidenceOptions {
+            casing: self.casing(),
+            normalize: self.normalize.0.clone(),
+            monolingual: self.monolingual,
+        }
     }
 }
 
@@ -61,7 +62,7 @@ pub fn gather_whatever(
         gathering.lexicon.iter().map(|text| Dictionary::parse(text, &names)).collect::<anyhow::Result<Vec<_>>>()?;
     let (views, views_read) = read_views(views, gathering, reading, global)?;
     let vocabularies: Vec<(&str, &Vocabulary)> =
-        views.iter().map(|(name, embeddings)| (name.as_str(), embeddings.vocabulary())).collect();
+        views.iter().filter_map(|view| Some((view.name(), view.words()?))).collect();
     let policy = Policy { casing: gathering.casing(), strict: reading.strict };
     let identical = gathering.identical.map(Shared::from);
     let (mut tuples, lexicons_read) = gather_tuples(&dictionaries, identical, &vocabularies, &policy, global)?;
@@ -83,7 +84,7 @@ pub fn read_views(
     gathering: &Gathering,
     reading: &Reading,
     global: &Global,
-) -> anyhow::Result<(NamedViews, Vec<Value>)> {
+) -> anyhow::Result<(Vec<View>, Vec<Value>)> {
     let names: Vec<&str> = named.iter().map(|view| view.name.as_str()).collect();
     if let Some(twice) = names.iter().enumerate().find_map(|(i, name)| names[..i].contains(name).then_some(name)) {
         return Err(BadUsage(format!("two views are named {twice:?}; each needs a name of its own")).into());
@@ -97,7 +98,7 @@ pub fn read_views(
         let words = gathering.words.iter().find(|words| words.name == view.name).map(|words| words.path.clone());
         let read = read_vectors(&view.path, words, reading, global).with_context(|| format!("view {:?}", view.name))?;
         reports.push(describe_read(&read));
-        views.push((view.name.clone(), gathering.casing().of_embeddings(read.embeddings)));
+        views.push(View::from_embeddings(&*view.name, gathering.casing().of_embeddings(read.embeddings)));
     }
     Ok((views, reports))
 }

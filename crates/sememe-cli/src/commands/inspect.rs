@@ -1,11 +1,11 @@
 //! `sememe inspect`: what is in a file of vectors or moments, or in a space, in words and numbers.
 
 use rayon::prelude::*;
-use sememe::evidence::Evidence;
 use sememe::files;
-use sememe::preparation::Casing;
+use sememe::moments::Evidence;
+use sememe::prepare::Casing;
 use sememe::space::Space;
-use sememe::vectors::Embeddings;
+use sememe::vectors::{Embeddings, View, Vocabulary};
 use sememe_report::plots;
 use serde_json::json;
 
@@ -36,7 +36,7 @@ fn vectors(arguments: &Inspect, global: &Global) -> anyhow::Result<()> {
     let mut json = describe_read(&read);
     json["subwords"] = json!(embeddings.subwords().is_some());
     json["length"] = json!({ "mean": lengths.mean, "smallest": lengths.smallest, "largest": lengths.largest });
-    json["first_words"] = json!(first_words(embeddings));
+    json["first_words"] = json!(first_words(embeddings.vocabulary()));
     output::result(global, json, || {
         let subwords = if embeddings.subwords().is_some() { ", composes unknown words from n-grams" } else { "" };
         facts(vec![
@@ -48,7 +48,7 @@ fn vectors(arguments: &Inspect, global: &Global) -> anyhow::Result<()> {
                 format!("mean {:.3}, from {:.3} to {:.3}", lengths.mean, lengths.smallest, lengths.largest),
             ),
             ("skipped", if read.skipped.total() == 0 { "nothing".to_owned() } else { read.skipped.to_string() }),
-            ("first words", first_words(embeddings).join("  ")),
+            ("first words", first_words(embeddings.vocabulary()).join("  ")),
         ])
     })
 }
@@ -107,8 +107,8 @@ fn space(arguments: &Inspect, global: &Global) -> anyhow::Result<()> {
         model.views.iter().zip(&alignment.sources.views).zip(&model.shrinkage).enumerate()
     {
         let latent = &latent[number];
-        let words = latent.as_ref().map_or(0, Embeddings::len);
-        let first = latent.as_ref().map_or_else(Vec::new, first_words);
+        let words = latent.as_ref().map_or(0, View::len);
+        let first = latent.as_ref().and_then(View::words).map_or_else(Vec::new, first_words);
         views.push(json!({
             "name": view.name,
             "words": words,
@@ -167,8 +167,8 @@ fn spectrum(rho: &[f64]) -> String {
     format!("{:.3} (1st) to {:.3} (last)  {bars}", rho[0], rho[rho.len() - 1])
 }
 
-fn first_words(embeddings: &Embeddings) -> Vec<&str> {
-    embeddings.vocabulary().iter().take(SHOWN).collect()
+fn first_words(words: &Vocabulary) -> Vec<&str> {
+    words.iter().take(SHOWN).collect()
 }
 
 struct Lengths {

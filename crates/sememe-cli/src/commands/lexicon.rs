@@ -1,8 +1,7 @@
 //! `sememe lexicon`: dictionaries out of a space.
 
 use sememe::files::check_writable;
-use sememe::retrieve::Views;
-use sememe::space::Space;
+use sememe::space::{Space, Views};
 use sememe::translate::{self, Confidence, Induction};
 use serde_json::json;
 

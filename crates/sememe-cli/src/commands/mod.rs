@@ -28,9 +28,7 @@ use crate::progress::Bar;
 /// Reads vectors with a progress bar, and says what was skipped.
 fn read_vectors(path: &Path, words: Option<PathBuf>, reading: &Reading, global: &Global) -> anyhow::Result<Read> {
     let bar = Bar::new(global, &format!("reading {}", path.file_name().unwrap_or_default().display()));
-    let mut options = reading.options(words);
-    options.progress = bar.clone();
-    let read = vectors::read(path, &options);
+    let read = vectors::read(path, &reading.options(words), &*bar);
     bar.finish();
     let read = read?;
     for warning in &read.warnings {

@@ -1,7 +1,7 @@
 //! `sememe moments`: vectors and dictionaries in, their moments out.
 
-use sememe::evidence::Evidence;
 use sememe::files::check_writable;
+use sememe::moments::Evidence;
 use serde_json::json;
 
 use super::gather::gather;

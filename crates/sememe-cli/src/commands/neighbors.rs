@@ -26,7 +26,7 @@ pub fn run(arguments: &Neighbors, global: &Global) -> anyhow::Result<()> {
         return Err(BadUsage(format!("there are only {} targets to be the {k} nearest", targets.rows())).into());
     }
     let bar = Bar::new(global, "comparing rows");
-    let pair = Pair { progress: &*bar, ..Pair::new(&queries, &targets) };
+    let pair = Pair { observer: &*bar, ..Pair::new(&queries, &targets) };
     let hits = Retriever::new(pair, criterion).and_then(|retriever| retriever.nearest(&queries, k));
     bar.finish();
     let hits = hits?;
@@ -55,7 +55,7 @@ pub fn run(arguments: &Neighbors, global: &Global) -> anyhow::Result<()> {
 
 fn read(path: &Path, global: &Global) -> anyhow::Result<Matrix> {
     let bar = Bar::new(global, &format!("reading {}", path.file_name().unwrap_or_default().display()));
-    let matrix = vectors::read_matrix(path, &ReadOptions { progress: bar.clone(), ..Default::default() });
+    let matrix = vectors::read_matrix(path, &ReadOptions::default(), &*bar);
     bar.finish();
     Ok(matrix?)
 }

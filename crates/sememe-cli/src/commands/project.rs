@@ -20,7 +20,7 @@ pub fn run(arguments: &Project, global: &Global) -> anyhow::Result<()> {
     let read = read_vectors(&arguments.vectors.path, arguments.words.clone(), &arguments.reading, global)?;
     let report = describe_read(&read);
     stopwatch.finished("reading");
-    let projected = space.alignment().project(view, read.embeddings)?.embeddings;
+    let projected = space.alignment().project(view, read.embeddings)?.view.named();
     stopwatch.finished("projecting");
     vectors::write(&projected, &arguments.output, format)?;
     stopwatch.finished("writing");

@@ -114,7 +114,9 @@ fn of_vectors(arguments: &Sample, space: &Space, names: &[&str], global: &Global
             .into());
         };
         let read = read_vectors(&arguments.vectors[at].path, None, &arguments.reading, global)?;
-        embeddings.push(space.alignment().prepare(view, read.embeddings)?);
+        let words = space.alignment().preparation.casing.of_embeddings(read.embeddings);
+        let prepared = space.alignment().prepare(view, words.matrix().clone())?;
+        embeddings.push(words.with_matrix(prepared));
     }
     Ok(Words { embeddings, log_densities: None })
 }

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use anyhow::Context;
 use sememe::lexicon::find_word;
-use sememe::retrieve::{Hit, Retriever, Views};
-use sememe::space::Space;
+use sememe::retrieve::{Hit, Retriever};
+use sememe::space::{Space, Views};
 use sememe::translate::{Confidence, closest_spellings};
 use sememe::vectors::{self, Embeddings, Format, Matrix, ReadOptions};
 use serde_json::{Value, json};
@@ -151,7 +151,7 @@ impl<'a> Translator<'a> {
         }
         let view = alignment.model.view_index(&self.arguments.from)?;
         let latent = alignment.project(view, found).context("--vectors")?;
-        Ok(Some(latent.embeddings.vector(0).to_vec()))
+        Ok(Some(latent.view.rows().row(0).to_vec()))
     }
 
     /// Asks for words until there are no more.
@@ -286,12 +286,12 @@ fn per_cent(probability: f64) -> String {
 /// Vectors for words that the space does not have. Of a fastText model hardly anything need be read: it makes the vector of
 /// a word when it is asked for it.
 fn read_further(path: &Path, global: &Global) -> anyhow::Result<Embeddings> {
-    let little = vectors::read(path, &ReadOptions { max_words: Some(1), ..ReadOptions::default() })?;
+    let little = vectors::read(path, &ReadOptions { max_words: Some(1), ..ReadOptions::default() }, &())?;
     if little.format == Format::FastText && little.embeddings.subwords().is_some() {
         return Ok(little.embeddings);
     }
     let bar = crate::progress::Bar::new(global, &format!("reading {}", path.file_name().unwrap_or_default().display()));
-    let read = vectors::read(path, &ReadOptions { progress: bar.clone(), ..ReadOptions::default() });
+    let read = vectors::read(path, &ReadOptions::default(), &*bar);
     bar.finish();
     Ok(read?.embeddings)
 }

@@ -3,9 +3,10 @@
 use std::ops::ControlFlow;
 
 use sememe::evaluate::noise::fewer;
-use sememe::learn::{self, Observer, Round};
+use sememe::learn;
 use sememe::lexicon::{Lexicon, Tuples};
-use sememe::model::{Method, Model, Options};
+use sememe::model::{FitOptions, Method, Model};
+use sememe::observe::Event;
 use sememe::retrieve::Criterion;
 use sememe::vectors::Embeddings;
 
@@ -26,11 +27,10 @@ const WORDS: usize = 2000;
 const ROUNDS: usize = 10;
 
 /// Ends learning after some rounds.
-struct Brief;
-
-impl Observer for Brief {
-    fn round(&self, round: &Round) -> ControlFlow<()> {
-        if round.number < ROUNDS { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+fn few_rounds(event: Event) -> ControlFlow<()> {
+    match event {
+        Event::Round(round) if round.number >= ROUNDS => ControlFlow::Break(()),
+        _ => ControlFlow::Continue(()),
     }
 }
 
@@ -101,12 +101,12 @@ struct Study<'a> {
 
 impl Study<'_> {
     fn plain(&self, given: &Tuples) -> sememe::Result<Model> {
-        Experiment::new(&[0, 1].map(|side| (self.names[side], self.views[side])), given.clone()).fit(&fit())
+        Experiment::new(&[0, 1].map(|side| (self.names[side], self.views[side])), given.clone())?.fit(&fit())
     }
 
     /// Learns from frequent words without a dictionary, if that is better than chance.
     fn unsupervised(&self) -> sememe::Result<Option<Model>> {
-        let mut options = learn::Options { is_unsupervised: true, seed: self.seed, ..Default::default() };
+        let mut options = learn::LearnOptions { is_unsupervised: true, seed: self.seed, ..Default::default() };
         options.align.fit = fit();
         let frequent = self.views.map(|view| select(view, &(0..WORDS.min(view.len())).collect::<Vec<_>>()));
         let found = learned(&[0, 1].map(|side| (self.names[side], &frequent[side])), &Tuples::new(2), &options, &());
@@ -133,9 +133,9 @@ impl Study<'_> {
         for (a, b) in pairs {
             tuples.add(&[place(0, a), place(1, b)]);
         }
-        let mut options = learn::Options { seed: self.seed, ..Default::default() };
+        let mut options = learn::LearnOptions { seed: self.seed, ..Default::default() };
         options.align.fit = fit();
-        learned(&[0, 1].map(|side| (self.names[side], &chosen[side])), &tuples, &options, &Brief)
+        learned(&[0, 1].map(|side| (self.names[side], &chosen[side])), &tuples, &options, &few_rounds)
     }
 
     /// In per cent, among all words.
@@ -145,6 +145,6 @@ impl Study<'_> {
     }
 }
 
-fn fit() -> Options {
-    Options { method: Some(Method::Ibfa), ..Options::default() }
+fn fit() -> FitOptions {
+    FitOptions { method: Some(Method::Ibfa), ..FitOptions::default() }
 }

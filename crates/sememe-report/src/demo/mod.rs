@@ -7,13 +7,13 @@ use std::path::PathBuf;
 
 use sememe::align::{self, Aligned, align};
 use sememe::evaluate::{self, Translation};
-use sememe::evidence;
 use sememe::files::Input;
 use sememe::lexicon::{self, Lexicon, Tuples};
-use sememe::normalize::Step;
-use sememe::preparation::Casing;
+use sememe::moments;
+use sememe::prepare::Casing;
+use sememe::prepare::Step;
 use sememe::retrieve::{Criterion, Pair, Retriever, nearest};
-use sememe::vectors::{self, Embeddings, ReadOptions};
+use sememe::vectors::{self, Embeddings, ReadOptions, View};
 
 use crate::error::Result;
 
@@ -69,7 +69,7 @@ impl Language {
         let file = |ending: &str| PathBuf::from(format!("{}{ending}", self.code));
         let vectors = Input::from_bytes(file(".npy.zst"), self.vectors.to_vec())?;
         let words = Input::from_bytes(file(".words.txt"), self.words.as_bytes().to_vec())?;
-        Ok(vectors::read_input(&vectors, Some(&words), &ReadOptions::default())?.embeddings)
+        Ok(vectors::read_input(&vectors, Some(&words), &ReadOptions::default(), &())?.embeddings)
     }
 }
 
@@ -113,7 +113,8 @@ impl Demo {
     pub fn run() -> Result<Self> {
         let views = read_languages()?;
         let (aligned, tuples) = align_languages(views.clone())?;
-        let latent: Vec<&Embeddings> = aligned.latent.iter().flatten().map(|view| &view.embeddings).collect();
+        let latent: Vec<Embeddings> = aligned.latent.iter().flatten().map(|latent| latent.view.named()).collect();
+        let latent: Vec<&Embeddings> = latent.iter().collect();
         let directions = evaluate_all(&latent)?;
         let examples = translate_shown(&latent)?;
         Ok(Demo { aligned, tuples, directions, examples, views })
@@ -134,10 +135,12 @@ fn align_languages(views: Vec<(String, Embeddings)>) -> Result<(Aligned, Tuples)
     let mut tuples = Tuples::new(views.len());
     let vocabularies: Vec<_> = views.iter().map(|(name, view)| (name.as_str(), view.vocabulary())).collect();
     tuples.add_lexicon(&train, &vocabularies)?;
-    let evidence = evidence::Options { casing: Casing::Lower, normalize: vec![Step::Unit], ..Default::default() };
-    let mut options = align::Options { evidence, ..Default::default() };
+    let evidence =
+        moments::EvidenceOptions { casing: Casing::Lower, normalize: vec![Step::Unit], ..Default::default() };
+    let mut options = align::AlignOptions { evidence, ..Default::default() };
     options.fit.mbfa.evaluations = EVALUATIONS;
-    Ok((align(views, &tuples, &options)?, tuples))
+    let views = views.into_iter().map(|(name, embeddings)| View::from_embeddings(name, embeddings)).collect();
+    Ok((align(views, &tuples, &options, &())?, tuples))
 }
 
 fn concepts(name: &str, text: &str) -> sememe::Result<Lexicon> {

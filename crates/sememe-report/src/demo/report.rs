@@ -1,15 +1,15 @@
 //! The report at the end of the demo.
 
 use sememe::lexicon::Tuples;
-use sememe::model::{Method, Model, Options, Shrinkage};
-use sememe::normalize::{Normalizer, Step};
+use sememe::model::{FitOptions, Method, Model, Shrinkage};
+use sememe::prepare::Step;
 use sememe::sample::{self, Vocabularies};
 use sememe::vectors::{Embeddings, Vocabulary};
 
 use super::{Demo, Direction, LANGUAGES, evaluate_all, learning};
 use crate::drawn::{without_trained, words_of};
 use crate::error::Result;
-use crate::experiment::{Experiment, Precision, Scores};
+use crate::experiment::{self, Experiment, Precision, Scores};
 use crate::map;
 use crate::plots::{self, Bar, Bars, Series};
 use crate::report::{Cell, Column, Figure, Report, Row, Section, Table};
@@ -22,8 +22,8 @@ const SHOWN: usize = 14;
 impl Demo {
     /// The report of the demo; the seed is that of intervals, small dictionaries and draws.
     pub fn report(&self, seed: u64) -> Result<Report> {
-        let mut prepared: Vec<Embeddings> = self.views.iter().map(|(_, view)| view.clone()).collect();
-        prepared.iter_mut().for_each(|view| drop(Normalizer::fit_apply(&[Step::Unit], view)));
+        let prepared: Vec<Embeddings> =
+            self.views.iter().map(|(_, view)| experiment::prepared(&[Step::Unit], view)).collect();
         let sections = vec![
             self.translation(&prepared, seed)?,
             self.examples(),
@@ -42,17 +42,12 @@ impl Demo {
         Ok(Report::new("Four languages in one space", lead, sections))
     }
 
-    fn latent(&self) -> Vec<&Embeddings> {
-        self.aligned.latent.iter().flatten().map(|view| &view.embeddings).collect()
+    fn latent(&self) -> Vec<Embeddings> {
+        self.aligned.latent.iter().flatten().map(|latent| latent.view.named()).collect()
     }
 
     /// A model of some of the languages by another method.
-    fn rival<'a>(
-        &self,
-        prepared: &'a [Embeddings],
-        method: Method,
-        places: &[usize],
-    ) -> Result<(Experiment<'a>, Model)> {
+    fn rival<'a>(&self, prepared: &'a [Embeddings], method: Method, places: &[usize]) -> Result<(Experiment, Model)> {
         let views: Vec<(&str, &Embeddings)> =
             places.iter().map(|&place| (LANGUAGES[place].code, &prepared[place])).collect();
         let mut tuples = Tuples::new(places.len());
@@ -62,13 +57,13 @@ impl Demo {
                 tuples.add(&tuple);
             }
         }
-        let experiment = Experiment::new(&views, tuples);
+        let experiment = Experiment::new(&views, tuples)?;
         let shrinkage = match method {
             Method::Svd => Shrinkage::None,
             // What was best for all languages is good for two of them.
             _ => Shrinkage::By(self.aligned.alignment.model.shrinkage[0]),
         };
-        let model = experiment.fit(&Options { method: Some(method), shrinkage, ..Options::default() })?;
+        let model = experiment.fit(&FitOptions { method: Some(method), shrinkage, ..FitOptions::default() })?;
         Ok((experiment, model))
     }
 
@@ -144,8 +139,8 @@ impl Demo {
             "Some of the concepts that the model was fitted to, where it puts their words. The four words of a concept are \
              joined.",
         );
-        let views: Vec<(&str, &Embeddings)> =
-            LANGUAGES.iter().map(|language| language.name).zip(self.latent()).collect();
+        let latent = self.latent();
+        let views: Vec<(&str, &Embeddings)> = LANGUAGES.iter().map(|language| language.name).zip(&latent).collect();
         section.add(map::figure(&views, &self.tuples)?);
         Ok(section)
     }
@@ -195,11 +190,10 @@ impl Demo {
         ));
         let alignment = &self.aligned.alignment;
         let views: Vec<_> = self.aligned.latent.iter().flatten().collect();
-        let latent =
-            views.iter().map(|view| (view.embeddings.matrix(), view.log_density.as_deref().unwrap_or_default()));
+        let latent = views.iter().map(|latent| (latent.view.rows(), latent.log_density.as_deref().unwrap_or_default()));
         let drawn = sample::draw(&alignment.model, &Vocabularies::Latent(latent.collect()), DRAWN, seed)?;
         let names: Vec<&str> = LANGUAGES.iter().map(|language| language.code).collect();
-        let vocabularies: Vec<&Vocabulary> = views.iter().map(|view| view.embeddings.vocabulary()).collect();
+        let vocabularies: Vec<&Vocabulary> = views.iter().filter_map(|latent| latent.view.words()).collect();
         let new = without_trained(drawn, alignment.trained.as_ref(), &names, &vocabularies);
         let columns =
             LANGUAGES[1..].iter().map(|language| Column::new(language.name)).chain([Column::new("log p, nats")]);

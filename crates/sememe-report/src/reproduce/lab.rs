@@ -73,9 +73,9 @@ impl Recipe {
         matches!(self.way, Way::Refined | Way::Unsupervised)
     }
 
-    fn options(self) -> sememe::Result<model::Options> {
+    fn options(self) -> sememe::Result<model::FitOptions> {
         let shrinkage = if self.way == Way::Plain { Shrinkage::None } else { Shrinkage::Auto };
-        Ok(model::Options { method: Some(self.method.parse()?), shrinkage, ..model::Options::default() })
+        Ok(model::FitOptions { method: Some(self.method.parse()?), shrinkage, ..model::FitOptions::default() })
     }
 }
 
@@ -188,12 +188,13 @@ impl<'a> Lab<'a> {
         };
         let fitted = recipe.options().and_then(|fit| match recipe.is_learned() {
             true => {
-                let align = align::Options { fit, ..Default::default() };
+                let align = align::AlignOptions { fit, ..Default::default() };
                 let is_unsupervised = recipe.way == Way::Unsupervised;
-                let options = learn::Options { align, is_unsupervised, trust: Trust::Doubt, seed: self.options.seed };
+                let options =
+                    learn::LearnOptions { align, is_unsupervised, trust: Trust::Doubt, seed: self.options.seed };
                 experiment::learned(&views, &tuples, &options, &())
             }
-            false => Experiment::new(&views, tuples).fit(&fit),
+            false => Experiment::new(&views, tuples).and_then(|experiment| experiment.fit(&fit)),
         });
         fitted.map(Rc::new).map_err(|error| error.to_string())
     }

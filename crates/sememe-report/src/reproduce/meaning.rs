@@ -10,9 +10,10 @@ use super::claims::Claim;
 use super::lab::{Dictionary, Lab, Outcome, Recipe};
 use super::paper::{self, find};
 use super::{Findings, Part};
-use crate::Progress;
 use crate::experiment::latent;
 use crate::report::{Cell, Column, Row, Section, Table};
+use crate::tell;
+use sememe::observe::Observer;
 
 /// A row: English vectors as they are, or aligned with another language by a method.
 struct Aligned {
@@ -44,7 +45,7 @@ fn rows(lab: &Lab) -> Vec<Aligned> {
     rows
 }
 
-pub fn compute(lab: &Lab, progress: &dyn Progress) -> Findings {
+pub fn compute(lab: &Lab, observer: &dyn Observer) -> Findings {
     let rows = rows(lab);
     let sets: Vec<Outcome<ScoredPairs>> = (paper::SIMILARITY_SETS.iter())
         .map(|(_, file)| ScoredPairs::read(&lab.data.similarity(file)?).map_err(|error| error.to_string()))
@@ -63,7 +64,7 @@ pub fn compute(lab: &Lab, progress: &dyn Progress) -> Findings {
             let paper = find(&paper::STS, &row.name);
             of_sentences.push(Row::new(row.name.clone(), sentence_cells(&words, &sentences, paper)));
         }
-        progress.advance(done as u64 + 1, rows.len() as u64);
+        tell(observer, done as u64 + 1, rows.len() as u64);
     }
     let mut findings = Findings::default();
     if lab.options.wants(Part::Table(3)) {

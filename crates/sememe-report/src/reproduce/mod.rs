@@ -9,7 +9,7 @@
 //! let since = Instant::now();
 //! let mut languages = BTreeMap::new();
 //! for (code, path) in data.vectors() {
-//!     let vectors = sememe::vectors::read(path, &Default::default())?.embeddings;
+//!     let vectors = sememe::vectors::read(path, &Default::default(), &())?.embeddings;
 //!     languages.insert(code.to_owned(), options.prepare(vectors));
 //! }
 //! let mut reproduction = Reproduction::new(&data, &languages, &options);
@@ -37,16 +37,16 @@ mod translation;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use sememe::preparation::Casing;
+use sememe::prepare::Casing;
 use sememe::vectors::Embeddings;
 
 pub use self::claims::{Claim, Share};
 pub use self::data::{Data, language};
 use self::lab::Lab;
 pub use self::options::{Options, Part};
-use crate::Progress;
 use crate::report::{Block, Cell, Column, Report, Row, Section, Table};
 use crate::text::count;
+use sememe::observe::Observer;
 
 /// What a part of the paper came to.
 #[derive(Default)]
@@ -60,7 +60,7 @@ struct Findings {
 pub struct Stage {
     name: &'static str,
     parts: &'static [Part],
-    compute: fn(&Lab, &dyn Progress) -> Findings,
+    compute: fn(&Lab, &dyn Observer) -> Findings,
 }
 
 impl Stage {
@@ -113,8 +113,8 @@ impl<'a> Reproduction<'a> {
     }
 
     /// Computes a stage. What the data do not allow is named in the report.
-    pub fn compute(&mut self, stage: Stage, progress: &dyn Progress) {
-        let found = (stage.compute)(&self.lab, progress);
+    pub fn compute(&mut self, stage: Stage, observer: &dyn Observer) {
+        let found = (stage.compute)(&self.lab, observer);
         self.findings.sections.extend(found.sections);
         self.findings.claims.extend(found.claims);
     }

@@ -2,9 +2,11 @@
 
 use std::str::FromStr;
 
-use sememe::normalize::{Normalizer, Step};
-use sememe::preparation::Casing;
+use sememe::prepare::Casing;
+use sememe::prepare::Step;
 use sememe::vectors::Embeddings;
+
+use crate::experiment;
 
 /// What is computed, and how.
 #[derive(Debug, Clone)]
@@ -48,9 +50,7 @@ impl Options {
 
     /// Vectors of a language as models are fitted to them.
     pub fn prepare(&self, vectors: Embeddings) -> Embeddings {
-        let mut prepared = self.casing.of_embeddings(vectors);
-        Normalizer::fit_apply(&self.steps, &mut prepared);
-        prepared
+        experiment::prepared(&self.steps, &self.casing.of_embeddings(vectors))
     }
 }
 

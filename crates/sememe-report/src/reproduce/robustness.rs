@@ -6,11 +6,11 @@ use super::Findings;
 use super::claims::Claim;
 use super::data::language;
 use super::lab::{Dictionary, Lab, Outcome};
-use crate::Progress;
 use crate::noise::{self, Degradation, METHODS, Panel, Study};
 use crate::report::{Cell, Column, Figure, Row, Section, Table};
+use sememe::observe::Observer;
 
-pub fn compute(lab: &Lab, progress: &dyn Progress) -> Findings {
+pub fn compute(lab: &Lab, observer: &dyn Observer) -> Findings {
     let mut section = Section::new("noise", "Robustness to noise");
     section.say(
         "The abstract says that the model is robust to noise in the vectors; the paper has no table of it. Precision at 1 (nearest \
@@ -19,14 +19,14 @@ pub fn compute(lab: &Lab, progress: &dyn Progress) -> Findings {
          has them, as few entries leave no other choice.",
     );
     let mut claims = Vec::new();
-    match study(lab, progress) {
+    match study(lab, observer) {
         Ok((pair, panels)) => claims.push(show(&pair, &panels, &mut section)),
         Err(reason) => section.lack(vec![reason]),
     }
     Findings { sections: vec![section], claims }
 }
 
-fn study(lab: &Lab, progress: &dyn Progress) -> Outcome<(String, Vec<Panel>)> {
+fn study(lab: &Lab, observer: &dyn Observer) -> Outcome<(String, Vec<Panel>)> {
     let candidates = ["fr", "es", "de", "it"].map(str::to_owned).into_iter().chain(lab.languages.keys().cloned());
     let is_usable = |code: &String| {
         code != "en"
@@ -45,7 +45,7 @@ fn study(lab: &Lab, progress: &dyn Progress) -> Outcome<(String, Vec<Panel>)> {
         (Degradation::Wrong, &[0.0, 10.0, 25.0, 50.0, 75.0]),
         (Degradation::Fewer, &[5000.0, 2000.0, 1000.0, 500.0, 200.0]),
     ];
-    Ok((format!("English to {}", language(&other)), study.run(&degradations, progress)))
+    Ok((format!("English to {}", language(&other)), study.run(&degradations, observer)))
 }
 
 fn show(pair: &str, panels: &[Panel], section: &mut Section) -> Claim {

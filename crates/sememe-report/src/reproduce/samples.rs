@@ -11,16 +11,16 @@ use super::Findings;
 use super::data::language;
 use super::lab::{Dictionary, Lab, Outcome, Recipe};
 use super::paper;
-use crate::Progress;
 use crate::drawn::{without_trained, words_of};
 use crate::map;
 use crate::report::{Cell, Column, Row, Section, Table};
 use crate::text::count;
+use sememe::observe::Observer;
 
 const DRAWN: usize = 2000;
 const SHOWN: usize = 28;
 
-pub fn compute(lab: &Lab, _: &dyn Progress) -> Findings {
+pub fn compute(lab: &Lab, _: &dyn Observer) -> Findings {
     let mut section = Section::new("table-7", "Table 7 · Words drawn from a model");
     section.say(
         "Hidden vectors and noise are drawn from an IBFA model, vectors of both languages are made out of them, and the nearest \
@@ -108,7 +108,7 @@ fn meanings(lab: &Lab, other: &str) -> HashMap<String, String> {
     meanings
 }
 
-pub fn compute_map(lab: &Lab, _: &dyn Progress) -> Findings {
+pub fn compute_map(lab: &Lab, _: &dyn Observer) -> Findings {
     let mut section = Section::new("map", "A map of the latent space");
     section.say(
         "Words of several languages where the model puts them. Translations are joined; the closer they are, the better the \

@@ -12,10 +12,11 @@ use super::data::{ParallelText, language};
 use super::lab::{Dictionary, Lab, Outcome, Recipe};
 use super::paper::{self, find};
 use super::translation::Line;
-use crate::Progress;
 use crate::experiment::Precision;
 use crate::report::{Cell, Column, Row, Section, Table};
+use crate::tell;
 use crate::text::count;
+use sememe::observe::Observer;
 
 /// Lines of the same recipe follow each other, so that each text is turned into vectors once.
 fn lines() -> Vec<Line> {
@@ -52,7 +53,7 @@ const ROWS: [&str; 10] = [
 /// What was found from and to English, by row.
 type Found = HashMap<&'static str, [Outcome<[Precision; 3]>; 2]>;
 
-pub fn compute(lab: &Lab, progress: &dyn Progress) -> Findings {
+pub fn compute(lab: &Lab, observer: &dyn Observer) -> Findings {
     let mut section = Section::new("table-5", "Table 5 · Sentence retrieval");
     section.say(
         "How often the translation of a sentence is the nearest, or among the 5 or 10 nearest, of all sentences of the other \
@@ -79,7 +80,7 @@ pub fn compute(lab: &Lab, progress: &dyn Progress) -> Findings {
     for text in &texts {
         let found = measure(lab, text, &mut || {
             done += 1;
-            progress.advance(done, total);
+            tell(observer, done, total);
         });
         let paper = |name: &str| if is_of_paper(text) { find(&paper::SENTENCES, name) } else { None };
         let (lines, found) = match found {

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use sememe::evaluate::noise::fewer;
 use sememe::learn;
 use sememe::lexicon::Tuples;
-use sememe::model::{Method, Model, Options};
+use sememe::model::{FitOptions, Method, Model};
 use sememe::retrieve::Criterion;
 use sememe::vectors::Embeddings;
 
@@ -13,10 +13,11 @@ use super::Findings;
 use super::claims::Claim;
 use super::data::language;
 use super::lab::{Dictionary, Lab, Outcome, Recipe};
-use crate::Progress;
 use crate::experiment::{Experiment, Precision, learned, translate};
 use crate::report::{Cell, Column, Row, Section, Table};
+use crate::tell;
 use crate::text::count;
+use sememe::observe::Observer;
 
 /// Entries of the poor dictionary.
 const ENTRIES: usize = 100;
@@ -26,13 +27,13 @@ const OTHERS: usize = 2;
 const ALONE: &str = "alone, refined";
 const TOGETHER: &str = "together, refined";
 
-pub fn compute(lab: &Lab, progress: &dyn Progress) -> Findings {
+pub fn compute(lab: &Lab, observer: &dyn Observer) -> Findings {
     let mut section = Section::new("learned", "A poor dictionary among good ones");
     let mut findings = Findings::default();
     match Study::choose(lab) {
         Ok(study) => {
             section.say(study.about());
-            let table = study.table(progress);
+            let table = study.table(observer);
             let text = "Few entries, CSLS: refined together with other languages is ahead of refined alone";
             findings.claims.push(Claim::compare(text, &table, TOGETHER, ALONE));
             section.add(table);
@@ -89,7 +90,7 @@ impl<'a, 'b> Study<'a, 'b> {
         )
     }
 
-    fn table(&self, progress: &dyn Progress) -> Table {
+    fn table(&self, observer: &dyn Observer) -> Table {
         let poor = self.poor();
         let others = &self.codes[..self.codes.len() - 1];
         let directions: Vec<[&str; 2]> = (others.iter())
@@ -118,7 +119,7 @@ impl<'a, 'b> Study<'a, 'b> {
                 Cell::measured(found.map(|precision| precision.value), interval, None)
             });
             table.rows.push(Row::new(name, cells.collect()));
-            progress.advance(done as u64 + 1, rows.len() as u64);
+            tell(observer, done as u64 + 1, rows.len() as u64);
         }
         table
     }
@@ -142,13 +143,13 @@ impl<'a, 'b> Study<'a, 'b> {
 
     fn plain(&self) -> Outcome<Rc<Model>> {
         let views = [("en", self.lab.words("en")?), (self.poor(), self.lab.words(self.poor())?)];
-        let experiment = Experiment::new(&views, self.few.clone());
-        let options = Options { method: Some(Method::Ibfa), ..Options::default() };
-        experiment.fit(&options).map(Rc::new).map_err(|error| error.to_string())
+        let options = FitOptions { method: Some(Method::Ibfa), ..FitOptions::default() };
+        let fitted = Experiment::new(&views, self.few.clone()).and_then(|experiment| experiment.fit(&options));
+        fitted.map(Rc::new).map_err(|error| error.to_string())
     }
 
     fn learned(&self, codes: &[String], given: &Tuples, method: Method) -> Outcome<Rc<Model>> {
-        let mut options = learn::Options { seed: self.lab.options.seed, ..Default::default() };
+        let mut options = learn::LearnOptions { seed: self.lab.options.seed, ..Default::default() };
         options.align.fit.method = Some(method);
         let mut views: Vec<(&str, &Embeddings)> = Vec::new();
         for code in codes {

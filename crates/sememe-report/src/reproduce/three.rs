@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use sememe::lexicon::{self, Lexicon, TrainedPairs, Tuples};
 use sememe::model::mbfa::{self, Solver};
-use sememe::model::{Method, Model, Options, Shrinkage};
+use sememe::model::{FitOptions, Method, Model, Shrinkage};
 use sememe::retrieve::Criterion;
 use sememe::vectors::Embeddings;
 
@@ -14,11 +14,12 @@ use super::data::language;
 use super::lab::{Dictionary, Lab, Outcome};
 use super::paper::{self, find};
 use super::{Findings, Part};
-use crate::Progress;
 use crate::experiment::{Experiment, Precision, latent, translate};
 use crate::plots;
 use crate::report::{Cell, Column, Figure, Row, Section, Table};
+use crate::tell;
 use crate::text::count;
+use sememe::observe::Observer;
 
 /// Three languages, the tuples over them that no test has a pair of, and the tests.
 pub struct Trilingual<'a> {
@@ -76,15 +77,16 @@ impl<'a> Trilingual<'a> {
         self.words.iter().enumerate().map(project).collect()
     }
 
-    fn fit(&self, options: &Options) -> Outcome<Rc<Model>> {
+    fn fit(&self, options: &FitOptions) -> Outcome<Rc<Model>> {
         let views: Vec<(&str, &Embeddings)> =
             self.codes.iter().map(String::as_str).zip(self.words.iter().copied()).collect();
-        Experiment::new(&views, self.tuples.clone()).fit(options).map(Rc::new).map_err(|error| error.to_string())
+        let fitted = Experiment::new(&views, self.tuples.clone()).and_then(|experiment| experiment.fit(options));
+        fitted.map(Rc::new).map_err(|error| error.to_string())
     }
 }
 
-fn plain(method: Method) -> Options {
-    Options { method: Some(method), shrinkage: Shrinkage::None, ..Options::default() }
+fn plain(method: Method) -> FitOptions {
+    FitOptions { method: Some(method), shrinkage: Shrinkage::None, ..FitOptions::default() }
 }
 
 fn add(tuples: &mut Tuples, lexicon: &Lexicon, codes: &[String], words: &[&Embeddings]) -> Outcome<()> {
@@ -129,10 +131,11 @@ fn ordered_pairs(codes: &[String]) -> impl Iterator<Item = (&str, &str)> {
     codes.iter().flat_map(|from| codes.iter().filter(move |to| *to != from).map(move |to| (from.as_str(), to.as_str())))
 }
 
-pub fn compute(lab: &Lab, progress: &dyn Progress) -> Findings {
+pub fn compute(lab: &Lab, observer: &dyn Observer) -> Findings {
     let languages = lab.trilingual();
     let mut findings = Findings::default();
-    let fit = |options: Options| languages.as_ref().map_err(Clone::clone).and_then(|languages| languages.fit(&options));
+    let fit =
+        |options: FitOptions| languages.as_ref().map_err(Clone::clone).and_then(|languages| languages.fit(&options));
     let (six, eight) = (lab.options.wants(Part::Table(6)), lab.options.wants(Part::Table(8)));
     let steps = 3 * u64::from(six) + u64::from(eight);
     let converged = languages.as_ref().map_err(Clone::clone).and_then(Trilingual::converged);
@@ -140,10 +143,10 @@ pub fn compute(lab: &Lab, progress: &dyn Progress) -> Findings {
     if six {
         let mut section = Section::new("table-6", "Table 6 · Three languages in one space");
         section.say(space.about());
-        let svd = fit(Options { pivot: space.pivot(), ..plain(Method::Svd) });
-        progress.advance(1, steps);
-        let shrunk = fit(Options { shrinkage: Shrinkage::Auto, ..plain(Method::Mbfa) });
-        progress.advance(2, steps);
+        let svd = fit(FitOptions { pivot: space.pivot(), ..plain(Method::Svd) });
+        tell(observer, 1, steps);
+        let shrunk = fit(FitOptions { shrinkage: Shrinkage::Auto, ..plain(Method::Mbfa) });
+        tell(observer, 2, steps);
         let mut table = space.table("P@1 in a common space");
         for (heading, suffix, what, criterion) in
             [("Nearest neighbour", "", "", Criterion::Nn), ("CSLS", "+CSLS", ", CSLS", Criterion::CSLS)]
@@ -156,15 +159,16 @@ pub fn compute(lab: &Lab, progress: &dyn Progress) -> Findings {
             let text = format!("Three languages{what}: MBFA is ahead of SVD");
             findings.claims.push(Claim::compare(text, &table, &format!("MBFA{suffix}"), &format!("SVD{suffix}")));
         }
-        progress.advance(3, steps);
+        tell(observer, 3, steps);
         section.add(table);
         findings.sections.push(section);
     }
     if eight {
         let mut options = plain(Method::Mbfa);
-        options.mbfa = mbfa::Options { solver: Solver::Em, evaluations: lab.options.em_steps, ..Default::default() };
+        options.mbfa =
+            mbfa::MbfaOptions { solver: Solver::Em, evaluations: lab.options.em_steps, ..Default::default() };
         let em = fit(options);
-        progress.advance(steps, steps);
+        tell(observer, steps, steps);
         findings.sections.push(learning(&space, &em, &converged));
     }
     findings

@@ -8,11 +8,12 @@ use super::data::language;
 use super::lab::{Bilingual, Dictionary, Lab, Recipe};
 use super::paper::{self, find};
 use super::{Findings, Part};
-use crate::Progress;
 use crate::experiment::Precision;
 use crate::plots::{self, Bar, Bars, Series};
 use crate::report::{Cell, Column, Figure, Row, Section, Table};
 use crate::spectrum;
+use crate::tell;
+use sememe::observe::Observer;
 
 /// A row of a table: its name, how the model is fitted, and what ranks.
 pub type Line = (&'static str, Recipe, Criterion);
@@ -59,10 +60,10 @@ const SEMI_POST_PROCESSED: [&str; 6] = [
 /// The rows of table 2.
 const BASIC: [&str; 6] = ["Mikolov et al.", "CCA (NIPALS)", "CCA", "SVD", "IBFA", "IBFA, shrunk"];
 
-pub fn compute(lab: &Lab, progress: &dyn Progress) -> Findings {
+pub fn compute(lab: &Lab, observer: &dyn Observer) -> Findings {
     let wants = |number| lab.options.wants(Part::Table(number));
     let directions = directions(lab);
-    compute_all(lab, &directions, (wants(1), wants(2)), progress);
+    compute_all(lab, &directions, (wants(1), wants(2)), observer);
     let mut findings = Findings::default();
     if wants(1) {
         table_1(lab, &directions, &mut findings);
@@ -91,7 +92,7 @@ fn key((from, to): &(String, String), dictionary: Dictionary, recipe: Recipe) ->
 }
 
 /// Computes everything that the tables will ask for, a space at a time.
-fn compute_all(lab: &Lab, directions: &[(String, String)], (first, second): (bool, bool), progress: &dyn Progress) {
+fn compute_all(lab: &Lab, directions: &[(String, String)], (first, second): (bool, bool), observer: &dyn Observer) {
     let is_there = |direction: &&(String, String)| lab.words(&direction.0).is_ok() && lab.words(&direction.1).is_ok();
     let directions: Vec<_> = directions.iter().filter(is_there).collect();
     let lines = lines();
@@ -112,7 +113,7 @@ fn compute_all(lab: &Lab, directions: &[(String, String)], (first, second): (boo
                     let _ = lab.scores(&key(direction, dictionary, *recipe), *criterion);
                 }
                 done += 1;
-                progress.advance(done, total);
+                tell(observer, done, total);
             }
         }
     }

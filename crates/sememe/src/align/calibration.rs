@@ -1,6 +1,6 @@
 //! How far cosines can be trusted: the temperature at which confidences are what they claim to be.
 //!
-//! A model is fitted to one half of the tuples, and words that it has not seen are looked for among many. Every one that
+//! A model is fitted to one half of the tuples, and words that it has not seen are queries for among many. Every one that
 //! is right or wrong says something about the probability `p = exp(cos/T) / Σ exp(cos/T)` that its first candidate is
 //! given; the temperature is the most likely one, `Σ log p` over the right ones and `log (1 - p)` over the wrong ones.
 //! The temperature that makes the right words most likely instead is no answer to the question that a confidence is
@@ -10,51 +10,59 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rayon::prelude::*;
 
-use super::held_out::brief;
+use super::Temperature;
+use super::held_out::short_fit;
 use crate::error::Result;
 use crate::lexicon::Tuples;
 use crate::linalg::product_of_rows;
-use crate::model::{self, LatentSize, Model, Temperature};
+use crate::model::{self, FitOptions, LatentSize, Model};
 use crate::moments::Moments;
-use crate::normalize::scale_to_unit;
-use crate::vectors::{Embeddings, Matrix};
+use crate::prepare::scale_to_unit;
+use crate::vectors::{Matrix, View};
 
-/// Words are looked for among so many, the most frequent ones, and all words of tuples. More make little difference.
+/// Words are queries for among so many, the most frequent ones, and all words of tuples. More make little difference.
 const CANDIDATES: usize = 20_000;
-/// Words looked for between two views at most, and at least.
+/// Words queries for between two views at most, and at least.
 const QUERIES: usize = 400;
 const FEWEST: usize = 20;
 /// Words that one thread looks for, at a time.
 const QUERIES_AT_A_TIME: usize = 32;
 
-/// The temperatures of all pairs of views that share enough tuples of those that were told.
-pub(super) fn temperatures(
-    model: &Model,
-    views: &[Embeddings],
-    tuples: &Tuples,
-    told: &Tuples,
-    options: &model::Options,
-) -> Vec<Temperature> {
-    let ([seen, _], [_, held_out]) = (tuples.halves(), told.halves());
+/// What calibration holds out of, and fits to.
+pub(super) struct HeldOut<'a> {
+    /// The prepared views.
+    pub(super) views: &'a [View],
+    /// All tuples that the model was fitted to.
+    pub(super) tuples: &'a Tuples,
+    /// Those of them that were given: only these are queries for.
+    pub(super) given: &'a Tuples,
+    /// Moments of rows that count by themselves, which the fit to one half keeps.
+    pub(super) monolingual: &'a Moments,
+}
+
+/// The temperatures of all pairs of views that share enough given tuples.
+pub(super) fn temperatures(model: &Model, data: &HeldOut, options: &FitOptions) -> Result<Vec<Temperature>> {
+    let HeldOut { views, tuples, given, monolingual } = *data;
+    let ([seen, _], [_, held_out]) = (tuples.halves(), given.halves());
     let enough = |from: usize, to: usize| held_out.pairs_of(from, to).len() >= FEWEST;
     let mut pairs = ordered_pairs(views.len()).filter(|&(from, to)| enough(from, to)).peekable();
     if pairs.peek().is_none() {
-        return Vec::new();
+        return Ok(Vec::new());
     }
-    let named: Vec<(&str, &Embeddings)> = model.views.iter().map(|view| view.name.as_str()).zip(views).collect();
-    let options = model::Options { latent: LatentSize::Of(model.latent()), ..brief(options) };
-    // A half may be too little to fit anything to; then there is nothing to say.
-    let Ok((fitted, _)) = model::fit(&Moments::of(&named, &seen), &options) else { return Vec::new() };
-    let look = |view: usize| Candidates::of(&fitted, view, &views[view], told);
-    let Ok(candidates) = (0..views.len()).map(look).collect::<Result<Vec<_>>>() else { return Vec::new() };
+    let options = FitOptions { latent: LatentSize::Of(model.latent()), ..short_fit(options) };
+    let mut moments = Moments::of(views, &seen)?;
+    moments.merge(monolingual)?;
+    // A half may be too little to fit anything to; then nothing is calibrated.
+    let Ok((fitted, _)) = model::fit(&moments, &options, &()) else { return Ok(Vec::new()) };
+    let candidates = |view: usize| Candidates::of(&fitted, view, &views[view], given);
+    let candidates = (0..views.len()).map(candidates).collect::<Result<Vec<_>>>()?;
     let name = |view: usize| model.views[view].name.clone();
-    pairs
-        .filter_map(|(from, to)| {
-            let looked = look_for(&candidates, &seen, told, (from, to));
-            let value = (looked.len() >= FEWEST).then(|| most_likely(&looked))?;
-            Some(Temperature { from: name(from), to: name(to), temperature: value })
-        })
-        .collect()
+    let temperature = |(from, to)| {
+        let queries = held_out_queries(&candidates, &seen, given, (from, to));
+        let temperature = (queries.len() >= FEWEST).then(|| most_likely(&queries))?;
+        Some(Temperature { from: name(from), to: name(to), temperature })
+    };
+    Ok(pairs.filter_map(temperature).collect())
 }
 
 fn ordered_pairs(views: usize) -> impl Iterator<Item = (usize, usize)> {
@@ -68,11 +76,11 @@ struct Candidates {
 }
 
 impl Candidates {
-    fn of(model: &Model, view: usize, embeddings: &Embeddings, tuples: &Tuples) -> Result<Self> {
-        let of_tuples = tuples.iter().filter_map(|tuple| tuple[view]);
-        let rows: BTreeSet<usize> = (0..embeddings.len().min(CANDIDATES)).chain(of_tuples).collect();
+    fn of(model: &Model, place: usize, view: &View, tuples: &Tuples) -> Result<Self> {
+        let of_tuples = tuples.iter().filter_map(|tuple| tuple[place]);
+        let rows: BTreeSet<usize> = (0..view.len().min(CANDIDATES)).chain(of_tuples).collect();
         let rows: Vec<usize> = rows.into_iter().collect();
-        let mut latent = model.views[view].project(&embeddings.matrix().select(&rows))?;
+        let mut latent = model.views[place].project(&view.rows().select(&rows))?;
         scale_to_unit(&mut latent);
         Ok(Candidates { rows, latent })
     }
@@ -82,8 +90,8 @@ impl Candidates {
     }
 }
 
-/// What was found for a word: whether the first candidate is right, and how far behind the others are.
-struct Looked {
+/// What was found for a held-out word: whether the first candidate is right, and how far behind the others are.
+struct HeldOutQuery {
     is_right: bool,
     /// How many candidates are so far behind the first one, in steps of [`STEP`].
     behind: Vec<u32>,
@@ -95,7 +103,12 @@ const STEP: f32 = 1.0 / 1024.0;
 const STEPS: usize = 2 * 1024 + 1;
 
 /// Looks for words that no tuple of the half that was fitted to has. Every translation that any tuple gives is right.
-fn look_for(candidates: &[Candidates], seen: &Tuples, all: &Tuples, (from, to): (usize, usize)) -> Vec<Looked> {
+fn held_out_queries(
+    candidates: &[Candidates],
+    seen: &Tuples,
+    all: &Tuples,
+    (from, to): (usize, usize),
+) -> Vec<HeldOutQuery> {
     let known: BTreeSet<usize> = seen.iter().filter_map(|tuple| tuple[from]).collect();
     let mut right: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for (word, translation) in all.pairs_of(from, to) {
@@ -112,13 +125,13 @@ fn look_for(candidates: &[Candidates], seen: &Tuples, all: &Tuples, (from, to): 
         let rows = sources.latent.select(&places);
         let mut cosines = vec![0.0; queries.len() * targets.rows()];
         product_of_rows(rows.as_slice(), targets.as_slice(), targets.cols(), &mut cosines);
-        let of_query = |((_, right), cosines): (&(usize, &Vec<usize>), &[f32])| Looked::of(cosines, right);
+        let of_query = |((_, right), cosines): (&(usize, &Vec<usize>), &[f32])| HeldOutQuery::of(cosines, right);
         queries.iter().zip(cosines.chunks_exact(targets.rows())).map(of_query).collect::<Vec<_>>()
     };
     queries.par_chunks(QUERIES_AT_A_TIME).flat_map_iter(look).collect()
 }
 
-impl Looked {
+impl HeldOutQuery {
     fn of(cosines: &[f32], right: &[usize]) -> Self {
         // Of equal ones the first, as everywhere.
         let is_better = |best: usize, other: usize| cosines[other] > cosines[best];
@@ -130,7 +143,7 @@ impl Looked {
                 behind[(((cosines[first] - cosine) / STEP) as usize).min(STEPS - 1)] += 1;
             }
         }
-        Looked { is_right: right.contains(&first), behind }
+        HeldOutQuery { is_right: right.contains(&first), behind }
     }
 }
 
@@ -140,22 +153,22 @@ const GRID: usize = 32;
 const REFINEMENTS: usize = 24;
 
 /// The temperature under which what was found is most likely.
-fn most_likely(looked: &[Looked]) -> f64 {
-    let rights = looked.iter().filter(|looked| looked.is_right).count();
+fn most_likely(queries: &[HeldOutQuery]) -> f64 {
+    let rights = queries.iter().filter(|queries| queries.is_right).count();
     // A sample in which all are right does not say that all are: as in Platt's scaling, one more of each kind is thought of.
-    let (sure, unsure) = ((rights + 1) as f64 / (rights + 2) as f64, 1.0 / (looked.len() - rights + 2) as f64);
+    let (sure, unsure) = ((rights + 1) as f64 / (rights + 2) as f64, 1.0 / (queries.len() - rights + 2) as f64);
     let log_likelihood = |log_temperature: f64| -> f64 {
         let temperature = log_temperature.exp();
         let weights: Vec<f64> =
             (0..STEPS).map(|step| (-(step as f64 + 0.5) * f64::from(STEP) / temperature).exp()).collect();
-        let of_word = |looked: &Looked| {
+        let of_word = |queries: &HeldOutQuery| {
             let others: f64 =
-                looked.behind.iter().zip(&weights).map(|(&count, weight)| f64::from(count) * weight).sum();
+                queries.behind.iter().zip(&weights).map(|(&count, weight)| f64::from(count) * weight).sum();
             let (log_p, log_not_p) = (-others.ln_1p(), others.max(f64::MIN_POSITIVE).ln() - others.ln_1p());
-            let p = if looked.is_right { sure } else { unsure };
+            let p = if queries.is_right { sure } else { unsure };
             p * log_p + (1.0 - p) * log_not_p
         };
-        looked.iter().map(of_word).sum()
+        queries.iter().map(of_word).sum()
     };
     maximum(log_likelihood, (LOWEST.ln(), HIGHEST.ln())).exp()
 }
@@ -187,8 +200,8 @@ mod tests {
 
     #[test]
     fn temperatures_grow_with_the_share_of_wrong_words() {
-        let looked = |is_right| Looked::of(&[0.1, 0.6, 0.5, 0.2], if is_right { &[1] } else { &[2] });
-        let of = |rights: usize| most_likely(&(0..100).map(|i| looked(i < rights)).collect::<Vec<_>>());
+        let queries = |is_right| HeldOutQuery::of(&[0.1, 0.6, 0.5, 0.2], if is_right { &[1] } else { &[2] });
+        let of = |rights: usize| most_likely(&(0..100).map(|i| queries(i < rights)).collect::<Vec<_>>());
         let temperatures = [95, 80, 60, 40].map(of);
         assert!(temperatures.is_sorted(), "{temperatures:?}");
         // With p = 0.8: log 4 is what the others are behind.

@@ -9,10 +9,10 @@ use rayon::prelude::*;
 use crate::error::Result;
 use crate::lexicon::Tuples;
 use crate::linalg::product_of_rows;
-use crate::model::{self, LatentSize, Method, Model, Shrinkage};
+use crate::model::{self, FitOptions, LatentSize, Method, Model, Shrinkage};
 use crate::moments::{Moments, Shape};
-use crate::normalize::scale_to_unit;
-use crate::vectors::{Embeddings, Matrix};
+use crate::prepare::scale_to_unit;
+use crate::vectors::{Matrix, View};
 
 /// What is tried, beginning with `FIRST` and going where it gets better.
 const CANDIDATES: [f64; 9] = [0.01, 0.03, 0.1, 0.2, 0.3, 0.45, 0.6, 0.75, 0.9];
@@ -27,10 +27,10 @@ pub(super) const QUERIES: usize = 1000;
 
 /// The shrinkage that is best for finding held-out tuples, which is what [`align`](super::align) fits with; automatic, as it
 /// was, where that cannot or need not be asked.
-pub fn shrinkage(moments: &Moments, views: &[&Embeddings], tuples: &Tuples, options: &model::Options) -> Shrinkage {
+pub fn shrinkage(moments: &Moments, views: &[View], tuples: &Tuples, options: &FitOptions) -> Result<Shrinkage> {
     let method = options.method_for(moments.views().len());
     if !method.shrinks() {
-        return Shrinkage::Auto;
+        return Ok(Shrinkage::Auto);
     }
     // The halves are tried both ways where that is cheap.
     let (many, tries) = if method == Method::Mbfa { (MANY_FOR_ITERATION, 1) } else { (MANY, 2) };
@@ -39,44 +39,42 @@ pub fn shrinkage(moments: &Moments, views: &[&Embeddings], tuples: &Tuples, opti
         with_view.map(|(_, moments)| moments.n).sum::<f64>() < many * shape.dim as f64
     };
     if !moments.views().iter().enumerate().any(is_poor) {
-        return Shrinkage::Auto;
+        return Ok(Shrinkage::Auto);
     }
-    let named: Vec<(&str, &Embeddings)> =
-        moments.views().iter().map(|view| view.name.as_str()).zip(views.iter().copied()).collect();
     let halves = tuples.halves();
-    // Words that count by themselves are no translations: both halves have them.
-    let alone = moments.of_single_views();
-    let of_halves = halves.each_ref().map(|half| {
-        let mut moments = Moments::of(&named, half);
-        moments.merge(&alone).expect("the same views");
-        moments
-    });
-    let options = brief(options);
+    // Monolingual rows are no translations: both halves keep them.
+    let monolingual = moments.of_single_views();
+    let of_half = |half: &Tuples| -> Result<Moments> {
+        let mut moments = Moments::of(views, half)?;
+        moments.merge(&monolingual)?;
+        Ok(moments)
+    };
+    let of_halves = [of_half(&halves[0])?, of_half(&halves[1])?];
+    let options = short_fit(options);
     let score = |by: f64| {
-        let options = model::Options { shrinkage: Shrinkage::By(by), ..options.clone() };
+        let options = FitOptions { shrinkage: Shrinkage::By(by), ..options.clone() };
         let missed = |(moments, others): (&Moments, &Tuples)| -> Result<f64> {
-            let (model, _) = model::fit(moments, &options)?;
+            let (model, _) = model::fit(moments, &options, &())?;
             mean_log_rank(&model, views, others)
         };
         // A half may be too little to fit anything to.
         let tried = of_halves.iter().zip([&halves[1], &halves[0]]).take(tries);
         tried.map(missed).sum::<Result<f64>>().unwrap_or(f64::INFINITY)
     };
-    match best(score) {
+    Ok(match best(score) {
         Some(by) => Shrinkage::By(by),
         None => Shrinkage::Auto,
-    }
+    })
 }
 
-/// The same fit, unseen and only as far as retrieval needs it, in all dimensions: how many there are in the data cannot be
-/// asked of a part of them.
-pub(crate) fn brief(options: &model::Options) -> model::Options {
+/// The same fit, stopped as early as retrieval allows, in all dimensions: a part of the data cannot say how many
+/// dimensions the whole has.
+pub(crate) fn short_fit(options: &FitOptions) -> FitOptions {
     let mut options = options.clone();
     if options.latent == LatentSize::Auto {
         options.latent = LatentSize::Largest;
     }
     options.mbfa.evaluations = options.mbfa.evaluations.min(EVALUATIONS);
-    options.mbfa.observer = std::sync::Arc::new(());
     options
 }
 
@@ -101,13 +99,13 @@ pub(super) fn best(score: impl Fn(f64) -> f64) -> Option<f64> {
 }
 
 /// The mean logarithm of the rank of the right word among the held-out ones, by cosine, over all pairs of views.
-fn mean_log_rank(model: &Model, views: &[&Embeddings], tuples: &Tuples) -> Result<f64> {
+fn mean_log_rank(model: &Model, views: &[View], tuples: &Tuples) -> Result<f64> {
     let mut sum = 0.0;
     let mut count = 0;
     for a in 0..views.len() {
         for b in a + 1..views.len() {
             let (of_pairs, asked) =
-                log_ranks(model, [a, b], [views[a].matrix(), views[b].matrix()], &tuples.pairs_of(a, b))?;
+                log_ranks(model, [a, b], [views[a].rows(), views[b].rows()], &tuples.pairs_of(a, b))?;
             sum += of_pairs;
             count += 2 * asked;
         }

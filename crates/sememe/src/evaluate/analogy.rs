@@ -9,8 +9,8 @@ use super::scored_pairs::utf8_line;
 use crate::error::{Error, Place, Result};
 use crate::files::Input;
 use crate::lexicon::{is_passed_over, lines, text_of};
-use crate::normalize::norm;
-use crate::progress::Progress;
+use crate::observe::Observer;
+use crate::prepare::norm;
 use crate::retrieve::{Criterion, Pair, Retriever};
 use crate::vectors::Matrix;
 
@@ -108,7 +108,7 @@ pub struct Analogy {
 
 /// Answers every question whose words are known by 3CosAdd: the word `d`, other than `a`, `b` and `c`, with the largest
 /// `cos(d, b - a + c)` of unit vectors.
-pub fn analogy(words: Words, analogies: &Analogies, progress: &dyn Progress) -> Result<Analogy> {
+pub fn analogy(words: Words, analogies: &Analogies, observer: &dyn Observer) -> Result<Analogy> {
     let find = |question: &Question| -> Option<[usize; 4]> {
         let found: Option<Vec<usize>> = question.iter().map(|word| words.find(word)).collect();
         found.and_then(|found| found.try_into().ok())
@@ -120,7 +120,7 @@ pub fn analogy(words: Words, analogies: &Analogies, progress: &dyn Progress) -> 
         let problem = "no question has vectors for all four words; check the view, the language and the casing";
         return Err(Error::NotEnoughData(problem.to_owned()));
     }
-    let is_right = answer(words, &asked, progress)?;
+    let is_right = answer(words, &asked, observer)?;
     let mut answers = is_right.into_iter();
     let sections: Vec<Section> = (analogies.sections.iter().zip(&known))
         .map(|((name, questions), known)| {
@@ -137,7 +137,7 @@ pub fn analogy(words: Words, analogies: &Analogies, progress: &dyn Progress) -> 
     })
 }
 
-fn answer(words: Words, asked: &[[usize; 4]], progress: &dyn Progress) -> Result<Vec<bool>> {
+fn answer(words: Words, asked: &[[usize; 4]], observer: &dyn Observer) -> Result<Vec<bool>> {
     let embeddings = words.embeddings;
     let unit = |index: usize| {
         let vector = embeddings.vector(index);
@@ -146,7 +146,7 @@ fn answer(words: Words, asked: &[[usize; 4]], progress: &dyn Progress) -> Result
     };
     let query = |&[a, b, c, _]: &[usize; 4]| unit(a).zip(unit(b)).zip(unit(c)).map(|((a, b), c)| (b - a + c) as f32);
     let queries = Matrix::new(asked.iter().flat_map(query).collect(), embeddings.dim());
-    let pair = Pair { progress, ..Pair::new(embeddings.matrix(), embeddings.matrix()) };
+    let pair = Pair { observer, ..Pair::new(embeddings.matrix(), embeddings.matrix()) };
     // The three words of a question may be the nearest ones.
     let hits = Retriever::new(pair, Criterion::Nn)?.nearest(&queries, 4)?;
     let is_right = |(hits, [given @ .., d]): (Vec<crate::retrieve::Hit>, &[usize; 4])| {

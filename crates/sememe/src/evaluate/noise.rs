@@ -4,7 +4,7 @@
 use rayon::prelude::*;
 
 use crate::lexicon::Tuples;
-use crate::normalize::norm;
+use crate::prepare::norm;
 use crate::random::Random;
 use crate::vectors::Embeddings;
 

@@ -14,7 +14,7 @@ use super::{Bootstrap, Words};
 use crate::error::{Error, Place, Result};
 use crate::files::{BYTE_ORDER_MARK, Input};
 use crate::lexicon::lines;
-use crate::progress::Progress;
+use crate::observe::{Meter, Observer, Stage};
 use crate::random::Random;
 use crate::retrieve::{Criterion, Pair, Retriever};
 use crate::vectors::{Embeddings, Matrix, ROWS_AT_A_TIME};
@@ -51,14 +51,14 @@ impl Side {
 impl Corpus {
     /// Reads two files of sentences, one a line, plain or compressed, and at most the first `most` of each. Beside the
     /// vectors, memory is needed for a block of text and four bytes a word.
-    pub fn read(paths: [&Path; 2], views: [Words; 2], most: usize, progress: &dyn Progress) -> Result<Self> {
+    pub fn read(paths: [&Path; 2], views: [Words; 2], most: usize, observer: &dyn Observer) -> Result<Self> {
         let [source, target] = paths.map(Input::open);
-        Self::read_inputs([&source?, &target?], views, most, progress)
+        Self::read_inputs([&source?, &target?], views, most, observer)
     }
 
     /// [`Corpus::read`] on bytes that are already at hand.
-    pub fn read_inputs(inputs: [&Input; 2], views: [Words; 2], most: usize, progress: &dyn Progress) -> Result<Self> {
-        let [first, second] = [0, 1].map(|side| read_bags(inputs[side], views[side], most, progress));
+    pub fn read_inputs(inputs: [&Input; 2], views: [Words; 2], most: usize, observer: &dyn Observer) -> Result<Self> {
+        let [first, second] = [0, 1].map(|side| read_bags(inputs[side], views[side], most, observer));
         let ((first, first_lines), (second, second_lines)) = (first?, second?);
         if first_lines != second_lines {
             let problem = format!(
@@ -94,10 +94,11 @@ impl Corpus {
 }
 
 /// The words of every sentence of a file, and how many lines it has.
-fn read_bags(input: &Input, words: Words, most: usize, progress: &dyn Progress) -> Result<(Bags, u64)> {
+fn read_bags(input: &Input, words: Words, most: usize, observer: &dyn Observer) -> Result<(Bags, u64)> {
     let mut bags = Bags::default();
     let mut blocks = input.blocks()?;
     let mut lines_before = 0;
+    let meter = Meter::new(observer, Stage::Reading, most);
     while let Some(block) = blocks.next()? {
         let block = if lines_before == 0 { block.strip_prefix(BYTE_ORDER_MARK).unwrap_or(block) } else { block };
         let block = block.strip_suffix(b"\n").unwrap_or(block);
@@ -108,7 +109,7 @@ fn read_bags(input: &Input, words: Words, most: usize, progress: &dyn Progress) 
         let found: Vec<Vec<u32>> = sentences.par_iter().map(of_line).collect::<Result<_>>()?;
         found.iter().for_each(|sentence| bags.push(sentence));
         lines_before += in_block;
-        progress.advance(bags.len() as u64, most as u64);
+        meter.advance(sentences.len())?;
     }
     Ok((bags, lines_before))
 }
@@ -193,7 +194,7 @@ pub fn sentences(
     corpus: &Corpus,
     from: usize,
     options: &SentenceOptions,
-    progress: &dyn Progress,
+    observer: &dyn Observer,
 ) -> Result<Sentences> {
     if options.queries == 0 {
         return Err(Error::argument("queries", 0, "at least one sentence must be looked for"));
@@ -216,7 +217,7 @@ pub fn sentences(
         Neighbours::Queries => &queries,
         Neighbours::All => &source.vectors,
     };
-    let pair = Pair { progress, ..Pair::new(neighbours, &target.vectors) };
+    let pair = Pair { observer, ..Pair::new(neighbours, &target.vectors) };
     let mut found = Retriever::new(pair, options.criterion)?.nearest(&queries, DEPTH)?.into_iter();
     let mut rank = |row: &Option<(usize, usize)>| -> Option<usize> {
         let (_, answer) = (*row)?;

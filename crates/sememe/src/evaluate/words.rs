@@ -3,7 +3,7 @@
 use unicode_segmentation::UnicodeSegmentation;
 
 use crate::lexicon::find_word;
-use crate::preparation::Casing;
+use crate::prepare::Casing;
 use crate::vectors::Embeddings;
 
 const APOSTROPHES: [char; 2] = ['\'', '’'];

@@ -1,9 +1,11 @@
 //! Files in: mapped or decompressed. Files out: written beside their final name and renamed into place.
 
+mod bytes;
 mod input;
 mod output;
 mod temporary;
 
+pub(crate) use self::bytes::little_endian;
 pub(crate) use self::input::BYTE_ORDER_MARK;
 pub use self::input::{Bytes, Input};
 pub(crate) use self::output::Output;

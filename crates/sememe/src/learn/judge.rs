@@ -118,7 +118,7 @@ mod tests {
         let learner = Learner {
             shapes: ["x", "y"].map(|name| Shape { name: name.to_owned(), dim }).to_vec(),
             words: words.iter().collect(),
-            fit: model::Options::default(),
+            fit: model::FitOptions::default(),
             kept: given.clone(),
             watch: &mut watch,
         };

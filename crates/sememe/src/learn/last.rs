@@ -8,7 +8,7 @@ use super::rounds::{Pairs, pairs_of_views};
 use super::words::{Words, project};
 use crate::error::Result;
 use crate::model::Model;
-use crate::normalize::scale_to_unit;
+use crate::prepare::scale_to_unit;
 use crate::retrieve::{Criterion, Hit, Pair, Retriever};
 use crate::vectors::Matrix;
 
@@ -111,7 +111,7 @@ fn odds(hit: &Hit, hits: &[Hit]) -> f64 {
 mod tests {
     use super::*;
     use crate::linalg::Mat;
-    use crate::model::{Method, View};
+    use crate::model::{Method, ViewModel};
     use crate::random::Random;
 
     #[test]
@@ -124,7 +124,7 @@ mod tests {
             Words { rows: (0..count).collect(), vectors: Matrix::new(values, dim) }
         });
         let right = |views: usize| {
-            let view = |view: usize| View {
+            let view = |view: usize| ViewModel {
                 name: view.to_string(),
                 mu: vec![0.0; dim],
                 projection: Mat::identity(dim, dim),

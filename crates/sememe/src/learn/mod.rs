@@ -12,10 +12,9 @@ mod start;
 mod words;
 
 use std::collections::HashSet;
-use std::ops::ControlFlow;
 use std::str::FromStr;
 
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
 
 use self::judge::{Wrong, judge};
 use self::last::{Induced, Sure};
@@ -28,8 +27,10 @@ use crate::lexicon::Tuples;
 use crate::model::{Model, Shrinkage};
 use crate::moments::Shape;
 use crate::names;
+use crate::observe::Observer;
+pub use crate::observe::Round;
 use crate::random::Random;
-use crate::vectors::Embeddings;
+use crate::vectors::{Label, View};
 
 /// Words of each view that rounds learn from, of two views and of more, and that the last lexicon is made of.
 const WORDS: usize = 8000;
@@ -42,7 +43,8 @@ const FEWEST: usize = 500;
 const LAST_SHRINKAGE: f64 = 0.2;
 
 /// Whether given entries may be doubted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Trust {
     /// They count in every round and in the last fit.
     #[default]
@@ -65,10 +67,10 @@ impl FromStr for Trust {
 }
 
 /// How to learn.
-#[derive(Debug, Clone, Default)]
-pub struct Options {
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct LearnOptions {
     /// How to align at last; rounds use the same method.
-    pub align: align::Options,
+    pub align: align::AlignOptions,
     /// Begin with the vectors alone.
     pub is_unsupervised: bool,
     /// What given entries are worth.
@@ -77,43 +79,19 @@ pub struct Options {
     pub seed: u64,
 }
 
-/// What a round found.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Round {
-    /// From 1 on.
-    pub number: usize,
-    /// Words looked at in each view, at most.
-    pub words: usize,
-    /// Words that are each other's best translation, of all pairs of views.
-    pub pairs: usize,
-    /// The mean CSLS of all words with their best translations.
-    pub objective: f64,
-}
-
-/// Told of every round; can end learning, which keeps what it has.
-pub trait Observer: Send + Sync {
-    /// A round ended.
-    fn round(&self, round: &Round) -> ControlFlow<()>;
-}
-
-impl Observer for () {
-    fn round(&self, _round: &Round) -> ControlFlow<()> {
-        ControlFlow::Continue(())
-    }
-}
-
 /// What came out.
 #[derive(Debug)]
 pub struct Learned {
     /// The model, fitted to given and induced pairs.
     pub fitted: Fitted,
     /// How it went.
-    pub report: Report,
+    pub report: LearningReport,
 }
 
 /// How learning went.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Report {
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct LearningReport {
     /// The rounds.
     pub rounds: Vec<Round>,
     /// Pairs that the last fit found itself.
@@ -123,28 +101,47 @@ pub struct Report {
     /// For views aligned without supervision to the first: how they compare with chance.
     pub chances: Vec<Chance>,
     /// Given entries that look wrong, the worst first.
+    #[serde(skip)]
     pub doubtful: Vec<Doubtful>,
 }
 
-impl Report {
-    /// The same for machines, with the words of the views in place of rows.
-    pub fn describe(&self, views: &[Embeddings]) -> Value {
-        let round = |round: &Round| json!({ "words": round.words, "pairs": round.pairs, "objective": round.objective });
-        let chance = |chance: &Chance| json!({ "objective": chance.objective, "random": chance.random, "deviation": chance.deviation });
-        let doubtful =
-            |entry: &Doubtful| json!({ "views": entry.views, "words": entry.words(views), "score": entry.score });
-        json!({
-            "rounds": self.rounds.iter().map(round).collect::<Value>(),
-            "induced": self.induced,
-            "has_helped": self.has_helped,
-            "chances": self.chances.iter().map(chance).collect::<Value>(),
-            "doubtful": self.doubtful.iter().map(doubtful).collect::<Value>(),
-        })
+impl LearningReport {
+    /// The same with the words of the views in place of rows.
+    pub fn named<'a>(&'a self, views: &'a [View]) -> NamedReport<'a> {
+        let doubtful = self.doubtful.iter().map(|entry| NamedDoubtful {
+            views: entry.views,
+            words: entry.labels(views).map(|label| label.to_string()),
+            score: entry.score,
+        });
+        NamedReport { report: self, doubtful: doubtful.collect() }
     }
+}
+
+/// How learning went, for people and machines that know words rather than rows.
+#[derive(Debug, Clone, Serialize)]
+#[non_exhaustive]
+pub struct NamedReport<'a> {
+    #[serde(flatten)]
+    report: &'a LearningReport,
+    /// Given entries that look wrong, the worst first.
+    pub doubtful: Vec<NamedDoubtful>,
+}
+
+/// A given entry that looks wrong, with its words.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct NamedDoubtful {
+    /// Its views.
+    pub views: [usize; 2],
+    /// The words there.
+    pub words: [String; 2],
+    /// Their CSLS.
+    pub score: f64,
 }
 
 /// A given entry that looks wrong.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct Doubtful {
     /// Its views.
     pub views: [usize; 2],
@@ -155,20 +152,15 @@ pub struct Doubtful {
 }
 
 impl Doubtful {
-    /// Its words.
-    pub fn words<'a>(&self, views: &'a [Embeddings]) -> [&'a str; 2] {
-        [0, 1].map(|side| views[self.views[side]].word(self.rows[side]))
+    /// What its rows are called.
+    pub fn labels<'a>(&self, views: &'a [View]) -> [Label<'a>; 2] {
+        [0, 1].map(|side| views[self.views[side]].label(self.rows[side]))
     }
 }
 
 /// Learns which words belong together and aligns.
-pub fn learn(
-    views: Vec<(String, Embeddings)>,
-    given: &Tuples,
-    options: &Options,
-    observer: &dyn Observer,
-) -> Result<Learned> {
-    let shapes: Vec<Shape> = views.iter().map(|(name, view)| Shape { name: name.clone(), dim: view.dim() }).collect();
+pub fn learn(views: Vec<View>, given: &Tuples, options: &LearnOptions, observer: &dyn Observer) -> Result<Learned> {
+    let shapes: Vec<Shape> = views.iter().map(Shape::of).collect();
     options.align.fit.check_for(views.len())?;
     options.align.fit.latent.at_most(&shapes)?;
     let words = words_of(&views, &options.align)?;
@@ -182,7 +174,7 @@ pub fn learn(
         true => search(&shapes, &words, options.seed, &mut watch)?,
         false => (None, Vec::new()),
     };
-    let fit = align::brief(&options.align.fit);
+    let fit = align::short_fit(&options.align.fit);
     let mut learner = Learner { shapes: shapes.clone(), words: words.iter().collect(), fit, kept, watch: &mut watch };
     let learned = match found {
         // A search for two views ends where learning would.
@@ -204,7 +196,7 @@ pub fn learn(
     };
     let mut tuples = kept.clone();
     if verdict.has_helped {
-        add_found(&mut tuples, &found, &words);
+        add_found(&mut tuples, &found, &words)?;
     }
     let induced = tuples.len() - kept.len();
     let mut last = options.align.clone();
@@ -212,20 +204,20 @@ pub fn learn(
     if is_mostly_induced && last.fit.shrinkage == Shrinkage::Auto && last.fit.method_for(views.len()).shrinks() {
         last.fit.shrinkage = Shrinkage::By(learner.shrinkage_of(tuples.weight()).max(LAST_SHRINKAGE));
     }
-    let mut fitted = align::fit_with(views, &tuples, given, &last)?;
+    let mut fitted = align::fit_with(views, &tuples, given, &last, observer)?;
     if options.trust == Trust::Doubt {
         // What may be wrong cannot say how sure the rest is.
         fitted.alignment.temperatures.clear();
     }
     let has_helped = verdict.has_helped;
-    Ok(Learned { fitted, report: Report { rounds: watch.rounds, induced, has_helped, chances, doubtful } })
+    Ok(Learned { fitted, report: LearningReport { rounds: watch.rounds, induced, has_helped, chances, doubtful } })
 }
 
 /// The words that are learned from, if there are enough.
-fn words_of(views: &[(String, Embeddings)], options: &align::Options) -> Result<Vec<Words>> {
-    let of_view = |(name, view): &(String, Embeddings)| {
-        let words = Words::of(view, LAST_WORDS, &options.evidence.normalize);
-        let count = words.rows.len();
+fn words_of(views: &[View], options: &align::AlignOptions) -> Result<Vec<Words>> {
+    let of_view = |view: &View| {
+        let words = Words::of(view.rows(), LAST_WORDS, &options.evidence.normalize);
+        let (name, count) = (view.name(), words.rows.len());
         let too_few = || format!("view {name:?} has {count} words with a direction; learning pairs needs {FEWEST}");
         if count < FEWEST { Err(Error::NotEnoughData(too_few())) } else { Ok(words) }
     };
@@ -271,14 +263,15 @@ fn last_lexicon(learner: &Learner, model: Model) -> Result<Vec<Induced>> {
     Ok(induced)
 }
 
-fn add_found(tuples: &mut Tuples, found: &[Induced], words: &[Words]) {
+fn add_found(tuples: &mut Tuples, found: &[Induced], words: &[Words]) -> Result<()> {
     for Induced { views, pairs } in found {
         for Sure { rows, weight } in pairs {
             let mut tuple = vec![None; tuples.views()];
             (0..2).for_each(|side| tuple[views[side]] = Some(words[views[side]].rows[rows[side]]));
-            tuples.add_weighted(&tuple, *weight);
+            tuples.add_weighted(&tuple, *weight)?;
         }
     }
+    Ok(())
 }
 
 /// Every two words of tuples that are among the words that are learned from.

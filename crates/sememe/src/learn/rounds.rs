@@ -4,15 +4,14 @@
 //! bring no more, as in annealing. When it is low a model believes in what it has, right or wrong; a new cycle then
 //! begins with a model of the few pairs it is most sure of, which forgets most of what was wrong.
 
-use std::ops::ControlFlow;
-
 use super::similarity::{Mutual, Similarities};
 use super::words::{Words, project};
-use super::{Observer, Round, WORDS, WORDS_OF_SEVERAL};
+use super::{WORDS, WORDS_OF_SEVERAL};
 use crate::error::{Error, Result};
 use crate::model::mbfa::Start;
 use crate::model::{self, Model, Shrinkage};
 use crate::moments::{Moments, PatternMoments, Shape};
+use crate::observe::{Event, Observer, Round};
 use crate::vectors::Matrix;
 
 /// Temperatures of a cycle.
@@ -52,7 +51,7 @@ impl Pairs {
 pub struct Learner<'a, 'b> {
     pub shapes: Vec<Shape>,
     pub words: Vec<&'a Words>,
-    pub fit: model::Options,
+    pub fit: model::FitOptions,
     /// Pairs that count in every round.
     pub kept: Vec<Pairs>,
     pub watch: &'a mut Watch<'b>,
@@ -69,7 +68,7 @@ pub struct Watch<'a> {
 impl Watch<'_> {
     fn note(&mut self, round: Round) {
         self.rounds.push(round);
-        self.is_stopped |= self.observer.round(&round) == ControlFlow::Break(());
+        self.is_stopped |= self.observer.observe(Event::Round(round)).is_break();
     }
 }
 
@@ -217,7 +216,7 @@ impl Learner<'_, '_> {
         if let Some(before) = before {
             options.mbfa.start = Start::Model(std::sync::Arc::new(before.clone()));
         }
-        Ok(model::fit(moments, &options)?.0)
+        Ok(model::fit(moments, &options, &())?.0)
     }
 }
 

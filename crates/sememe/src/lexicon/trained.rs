@@ -14,14 +14,15 @@ pub struct TrainedPairs {
 
 impl TrainedPairs {
     /// Every two words of every tuple. `views` are the names of the views; `word` finds words by view and index.
-    pub fn of<'a>(tuples: &Tuples, views: &[&'a str], word: impl Fn(usize, usize) -> &'a str) -> Self {
+    pub fn of<W: AsRef<str>>(tuples: &Tuples, views: &[&str], word: impl Fn(usize, usize) -> W) -> Self {
         let mut hashes = Vec::new();
         for tuple in tuples.iter() {
-            let words: Vec<(&str, &str)> = (tuple.iter().enumerate())
+            let words: Vec<(&str, W)> = (tuple.iter().enumerate())
                 .filter_map(|(view, index)| index.map(|index| (views[view], word(view, index))))
                 .collect();
-            for (place, &first) in words.iter().enumerate() {
-                hashes.extend(words[place + 1..].iter().map(|&second| hash([first, second])));
+            for (place, (view, word)) in words.iter().enumerate() {
+                let pair = |(other, second): &(&str, W)| hash([(view, word.as_ref()), (other, second.as_ref())]);
+                hashes.extend(words[place + 1..].iter().map(pair));
             }
         }
         Self::sorted(hashes)

@@ -48,14 +48,32 @@ impl Tuples {
         self.seen.is_empty()
     }
 
-    /// Adds a tuple; false when it is there already.
+    /// Adds a tuple of weight 1; false when it is there already, or has no view at all and so says nothing.
+    /// Panics unless there is one index or hole for each view.
     pub fn add(&mut self, tuple: &[Option<usize>]) -> bool {
-        self.add_weighted(tuple, 1.0)
+        self.insert(tuple, 1.0)
     }
 
-    /// Adds a tuple that counts as much as a positive number of others; false when it is there already.
-    pub fn add_weighted(&mut self, tuple: &[Option<usize>], weight: f64) -> bool {
+    /// [`Tuples::add`] with a weight, which must be finite and not negative.
+    ///
+    /// ```
+    /// let mut tuples = sememe::lexicon::Tuples::new(2);
+    /// assert!(tuples.add_weighted(&[Some(0), Some(3)], 0.5)?);
+    /// assert!(tuples.add_weighted(&[Some(1), Some(2)], f64::NAN).is_err());
+    /// # Ok::<(), sememe::Error>(())
+    /// ```
+    pub fn add_weighted(&mut self, tuple: &[Option<usize>], weight: f64) -> Result<bool> {
+        if !(weight.is_finite() && weight >= 0.0) {
+            return Err(Error::argument("weight of a tuple", weight, "it must be a finite number, not negative"));
+        }
+        Ok(self.insert(tuple, weight))
+    }
+
+    fn insert(&mut self, tuple: &[Option<usize>], weight: f64) -> bool {
         assert_eq!(tuple.len(), self.views, "one index or hole per view");
+        if tuple.iter().all(Option::is_none) {
+            return false;
+        }
         let packed: Vec<u32> = tuple
             .iter()
             .map(|index| index.map_or(HOLE, |index| u32::try_from(index).expect("a vocabulary has under 2³² words")))
@@ -68,7 +86,7 @@ impl Tuples {
         is_new
     }
 
-    /// As how many tuples all of them count.
+    /// The sum of all weights.
     pub fn weight(&self) -> f64 {
         self.weights.iter().sum()
     }
@@ -85,7 +103,7 @@ impl Tuples {
         self.iter().zip(self.weights.iter().copied())
     }
 
-    /// The tuples grouped by the views they have.
+    /// The tuples grouped by the views they have; groups that weigh nothing are left out.
     pub(crate) fn by_pattern(&self) -> BTreeMap<Vec<usize>, Group> {
         let mut groups: BTreeMap<Vec<usize>, Group> = BTreeMap::new();
         for (tuple, &weight) in self.indices.chunks_exact(self.views).zip(&self.weights) {
@@ -94,6 +112,7 @@ impl Tuples {
             group.indices.extend(tuple.iter().filter(|&&index| index != HOLE));
             group.weights.push(weight);
         }
+        groups.retain(|_, group| group.weights.iter().any(|&weight| weight > 0.0));
         groups
     }
 
@@ -102,7 +121,7 @@ impl Tuples {
         let mut halves = [Tuples::new(self.views), Tuples::new(self.views)];
         for (tuple, weight) in self.iter_weighted() {
             if let Some(first) = tuple.iter().flatten().next() {
-                halves[first % 2].add_weighted(&tuple, weight);
+                halves[first % 2].insert(&tuple, weight);
             }
         }
         halves

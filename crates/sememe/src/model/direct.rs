@@ -1,14 +1,14 @@
 //! Direct methods: every view is mapped linearly into the space of one of them, the pivot, without a model of noise.
 
 use super::ibfa::{few_tuples, two_views};
-use super::{FitWarning, LatentSize, Method, Model, Options, Shrinkage, View};
+use super::{FitOptions, FitWarning, LatentSize, Method, Model, Shrinkage, ViewModel};
 use crate::error::{Error, Result};
 use crate::linalg::{Mat, Svd, block, times_transpose, trace};
 use crate::moments::Moments;
 
 /// Orthogonal Procrustes: the rotation `Q` that maximises `tr Q Σ x yᵀ`, from the singular vectors of `Σ y xᵀ`.
 /// Vectors are not centred. Between unequal dimensions `Q` is semi-orthogonal.
-pub(super) fn fit_svd(moments: &Moments, options: &Options) -> Result<(Model, Vec<FitWarning>)> {
+pub(super) fn fit_svd(moments: &Moments, options: &FitOptions) -> Result<(Model, Vec<FitWarning>)> {
     map_to_pivot(moments, options, Method::Svd, |second, source, pivot, _| {
         let svd = Svd::new(&block(second, pivot, source), "the cross-product of the pairs")?;
         Ok((times_transpose(&svd.u, &svd.v), 0.0, None))
@@ -16,7 +16,7 @@ pub(super) fn fit_svd(moments: &Moments, options: &Options) -> Result<(Model, Ve
 }
 
 /// Least squares: `A = (Σ y xᵀ)(Σ x xᵀ + ridge)⁻¹`, not centred.
-pub(super) fn fit_least_squares(moments: &Moments, options: &Options) -> Result<(Model, Vec<FitWarning>)> {
+pub(super) fn fit_least_squares(moments: &Moments, options: &FitOptions) -> Result<(Model, Vec<FitWarning>)> {
     if !(options.ridge >= 0.0 && options.ridge.is_finite()) {
         return Err(Error::argument("ridge", options.ridge, "it must be zero or a positive number"));
     }
@@ -41,7 +41,7 @@ type Span = (usize, usize);
 /// pivot in it, and the name and number of pairs of the source, and returns the map, the shrinkage and a warning.
 fn map_to_pivot(
     moments: &Moments,
-    options: &Options,
+    options: &FitOptions,
     method: Method,
     fit: impl Fn(&Mat, Span, Span, (&str, f64)) -> Result<(Mat, f64, Option<FitWarning>)>,
 ) -> Result<(Model, Vec<FitWarning>)> {
@@ -72,14 +72,14 @@ fn map_to_pivot(
             shrinkage.push(by);
             map
         };
-        views.push(View { name: shape.name.clone(), mu: vec![0.0; shape.dim], projection, emission: None });
+        views.push(ViewModel { name: shape.name.clone(), mu: vec![0.0; shape.dim], projection, emission: None });
     }
     let model =
         Model { method, views, tuples: moments.count(), log_likelihood: None, rho: Vec::new(), shrinkage, trace: None };
     Ok((model, warnings))
 }
 
-fn pivot(moments: &Moments, options: &Options) -> Result<usize> {
+fn pivot(moments: &Moments, options: &FitOptions) -> Result<usize> {
     let shapes = moments.views();
     match &options.pivot {
         None => Ok(usize::from(shapes.len() == 2)),

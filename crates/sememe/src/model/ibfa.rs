@@ -11,7 +11,7 @@
 //! result by `V_iᵀ S_ii^½ V_i` with symmetric roots (Artetxe et al. 2018).
 
 use super::shrinkage::Shrunk;
-use super::{Emission, FitWarning, LatentSize, Method, Model, Options, View, not_two};
+use super::{Emission, FitOptions, FitWarning, LatentSize, Method, Model, ViewModel, not_two};
 use crate::error::{Error, Result};
 use crate::linalg::{Eigen, Mat, Svd, block, scale_columns, times, times_transpose, transpose_times};
 use crate::moments::{Moments, PatternMoments, Shape, spans};
@@ -34,22 +34,21 @@ struct Canonical<'a> {
 /// Fits the model to the tuples that have both views.
 ///
 /// ```
-/// use sememe::{lexicon::Tuples, model::{self, ibfa}, moments::Moments, vectors::{Embeddings, Matrix}};
+/// use sememe::{lexicon::Tuples, model::{self, ibfa}, moments::Moments, vectors::{Matrix, View}};
 ///
-/// let words = || ["a", "b", "c", "d"].into_iter().collect();
-/// let x = Embeddings::new(words(), Matrix::new(vec![1.0, 2.0, 3.0, 5.0], 1));
-/// let y = Embeddings::new(words(), Matrix::new(vec![2.0, 3.0, 7.0, 9.0], 1));
+/// let x = View::new("x", Matrix::new(vec![1.0, 2.0, 3.0, 5.0], 1));
+/// let y = View::new("y", Matrix::new(vec![2.0, 3.0, 7.0, 9.0], 1));
 /// let mut tuples = Tuples::new(2);
 /// for i in 0..4 {
 ///     tuples.add(&[Some(i), Some(i)]);
 /// }
-/// let moments = Moments::of(&[("x", &x), ("y", &y)], &tuples);
-/// let options = model::Options { shrinkage: model::Shrinkage::None, ..Default::default() };
+/// let moments = Moments::of(&[x, y], &tuples)?;
+/// let options = model::FitOptions { shrinkage: model::Shrinkage::None, ..Default::default() };
 /// let (model, _warnings) = ibfa::fit(&moments, &options)?;
 /// assert!((model.rho[0] - 0.959_939_1).abs() < 1e-6); // Pearson's correlation of the two columns
 /// # Ok::<(), sememe::Error>(())
 /// ```
-pub fn fit(moments: &Moments, options: &Options) -> Result<(Model, Vec<FitWarning>)> {
+pub fn fit(moments: &Moments, options: &FitOptions) -> Result<(Model, Vec<FitWarning>)> {
     let canonical = Canonical::new(moments, options)?;
     let exponent = options.exponent.unwrap_or(POSTERIOR_MEAN);
     if !(0.0..=4.0).contains(&exponent) {
@@ -64,13 +63,13 @@ pub fn fit(moments: &Moments, options: &Options) -> Result<(Model, Vec<FitWarnin
 }
 
 /// Canonical correlation analysis: the same directions, all weighted alike, and no model of the noise.
-pub(super) fn fit_cca(moments: &Moments, options: &Options) -> Result<(Model, Vec<FitWarning>)> {
+pub(super) fn fit_cca(moments: &Moments, options: &FitOptions) -> Result<(Model, Vec<FitWarning>)> {
     let canonical = Canonical::new(moments, options)?;
     Ok((canonical.model(Method::Cca, 0.0, options.dewhiten)?, canonical.warnings))
 }
 
 impl<'a> Canonical<'a> {
-    fn new(moments: &'a Moments, options: &Options) -> Result<Self> {
+    fn new(moments: &'a Moments, options: &FitOptions) -> Result<Self> {
         let (shapes, pairs, mut warnings) = two_views(moments)?;
         let [x, y] = shapes else { unreachable!("two_views has checked") };
         let latent = options.latent.at_most(shapes)?;
@@ -135,9 +134,9 @@ impl<'a> Canonical<'a> {
 
     fn model(&self, method: Method, exponent: f64, dewhiten: bool) -> Result<Model> {
         let at = spans(self.shapes, &[0, 1]);
-        let view = |i: usize| -> Result<View> {
+        let view = |i: usize| -> Result<ViewModel> {
             let (start, len) = at[i];
-            Ok(View {
+            Ok(ViewModel {
                 name: self.shapes[i].name.clone(),
                 mu: self.pairs.mean[start..start + len].to_vec(),
                 projection: self.projection(i, exponent, dewhiten)?,

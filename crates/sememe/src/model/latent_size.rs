@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use crate::error::{Error, Result};
 use crate::moments::Shape;
+use crate::names::serde_as_spelled;
 
 /// Length of the hidden vector.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -18,12 +19,15 @@ pub enum LatentSize {
     Auto,
 }
 
+serde_as_spelled!(LatentSize);
+
 impl FromStr for LatentSize {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
         match text {
             "auto" => Ok(LatentSize::Auto),
+            "largest" => Ok(LatentSize::Largest),
             number => number
                 .parse()
                 .map(LatentSize::Of)

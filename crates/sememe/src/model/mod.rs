@@ -1,12 +1,13 @@
 //! The fitted model: every view is a noisy linear picture of one hidden vector, `x_i = W_i z + mu_i + e_i`.
 
-mod alignment;
+mod density;
 mod direct;
-pub(crate) mod extension;
 pub mod ibfa;
 mod latent_size;
 pub mod mbfa;
+pub(crate) mod new_view;
 mod nipals;
+mod projection;
 mod shrinkage;
 mod warning;
 
@@ -15,14 +16,16 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-pub use self::alignment::{Alignment, Temperature};
+pub use self::density::{Conditional, Density, Reconstruction};
 pub use self::latent_size::LatentSize;
+pub use self::projection::LatentView;
 pub use self::shrinkage::Shrinkage;
 pub use self::warning::FitWarning;
 use crate::error::{Error, Result};
 use crate::linalg::Mat;
 use crate::moments::Moments;
 use crate::names;
+use crate::observe::Observer;
 
 /// How a model is fitted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -79,8 +82,8 @@ impl FromStr for Method {
 }
 
 /// How to fit a model.
-#[derive(Debug, Clone, Default)]
-pub struct Options {
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct FitOptions {
     /// By which method; by default IBFA for two views and MBFA for more.
     pub method: Option<Method>,
     /// Length of the hidden vector.
@@ -97,10 +100,10 @@ pub struct Options {
     /// The view whose space the direct methods map to; by default the second of two views, the first of more.
     pub pivot: Option<String>,
     /// How MBFA iterates.
-    pub mbfa: mbfa::Options,
+    pub mbfa: mbfa::MbfaOptions,
 }
 
-impl Options {
+impl FitOptions {
     /// The method for so many views.
     pub fn method_for(&self, views: usize) -> Method {
         self.method.unwrap_or(if views == 2 { Method::Ibfa } else { Method::Mbfa })
@@ -117,16 +120,16 @@ impl Options {
             Err(Error::argument(name, given, format!("{method} has no such option")))
         };
         match self {
-            Options { exponent: Some(exponent), .. } if !has(&[Method::Ibfa]) => {
+            FitOptions { exponent: Some(exponent), .. } if !has(&[Method::Ibfa]) => {
                 refused("exponent", exponent.to_string())
             }
-            Options { dewhiten: true, .. } if !has(&[Method::Ibfa, Method::Cca]) => {
+            FitOptions { dewhiten: true, .. } if !has(&[Method::Ibfa, Method::Cca]) => {
                 refused("dewhiten", "set".to_owned())
             }
-            Options { ridge, .. } if *ridge != 0.0 && !has(&[Method::LeastSquares]) => {
+            FitOptions { ridge, .. } if *ridge != 0.0 && !has(&[Method::LeastSquares]) => {
                 refused("ridge", ridge.to_string())
             }
-            Options { pivot: Some(pivot), .. } if !has(&[Method::Svd, Method::LeastSquares]) => {
+            FitOptions { pivot: Some(pivot), .. } if !has(&[Method::Svd, Method::LeastSquares]) => {
                 refused("pivot", pivot.clone())
             }
             _ => Ok(method),
@@ -134,15 +137,15 @@ impl Options {
     }
 }
 
-/// Fits a model to moments.
-pub fn fit(moments: &Moments, options: &Options) -> Result<(Model, Vec<FitWarning>)> {
+/// Fits a model to moments. An observer that stops an iterative fit gets the best model so far.
+pub fn fit(moments: &Moments, options: &FitOptions, observer: &dyn Observer) -> Result<(Model, Vec<FitWarning>)> {
     match options.check_for(moments.views().len())? {
         Method::Ibfa => ibfa::fit(moments, options),
         Method::Cca => ibfa::fit_cca(moments, options),
         Method::CcaNipals => nipals::fit(moments, options),
         Method::Svd => direct::fit_svd(moments, options),
         Method::LeastSquares => direct::fit_least_squares(moments, options),
-        Method::Mbfa => mbfa::fit(moments, options),
+        Method::Mbfa => mbfa::fit(moments, options, observer),
     }
 }
 
@@ -152,7 +155,7 @@ fn not_two(views: usize) -> Error {
 
 /// One view of the model.
 #[derive(Debug, Clone)]
-pub struct View {
+pub struct ViewModel {
     /// Its name: any string.
     pub name: String,
     /// What is subtracted before projecting: the mean, or zero for methods that do not centre.
@@ -172,7 +175,7 @@ pub struct Emission {
     pub psi: Mat,
 }
 
-impl View {
+impl ViewModel {
     /// Length of this view's vectors.
     pub fn dim(&self) -> usize {
         self.mu.len()
@@ -193,7 +196,7 @@ pub struct Model {
     /// How it was fitted.
     pub method: Method,
     /// The views.
-    pub views: Vec<View>,
+    pub views: Vec<ViewModel>,
     /// How many tuples it was fitted on.
     pub tuples: f64,
     /// Log-likelihood of these tuples, in nats, where the method has one.

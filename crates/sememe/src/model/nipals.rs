@@ -7,7 +7,7 @@
 //! is the inverse of the first covariance followed by a projection off these weights.
 
 use super::ibfa::{few_tuples, two_views};
-use super::{FitWarning, LatentSize, Method, Model, Options, Shrinkage, View};
+use super::{FitOptions, FitWarning, LatentSize, Method, Model, Shrinkage, ViewModel};
 use crate::error::{Error, Result};
 use crate::linalg::{Cholesky, Mat, add_outer, block, dot, times_vector};
 use crate::moments::{Moments, spans};
@@ -90,7 +90,7 @@ fn normalize(vector: &mut [f64]) {
     vector.iter_mut().for_each(|x| *x /= length);
 }
 
-pub(super) fn fit(moments: &Moments, options: &Options) -> Result<(Model, Vec<FitWarning>)> {
+pub(super) fn fit(moments: &Moments, options: &FitOptions) -> Result<(Model, Vec<FitWarning>)> {
     let (shapes, pairs, mut warnings) = two_views(moments)?;
     if options.latent == LatentSize::Auto {
         return Err(Error::argument("latent", "auto", "cca-nipals has no likelihood to choose by; use cca"));
@@ -135,7 +135,7 @@ pub(super) fn fit(moments: &Moments, options: &Options) -> Result<(Model, Vec<Fi
 
     let views = shapes.iter().zip(&at).zip(&sides).map(|((shape, &(start, len)), side)| {
         let rotations = side.rotations();
-        View {
+        ViewModel {
             name: shape.name.clone(),
             mu: pairs.mean[start..start + len].to_vec(),
             projection: Mat::from_fn(latent, len, |i, j| rotations[(i, j)] / deviations[start + j]),

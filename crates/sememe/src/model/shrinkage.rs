@@ -3,11 +3,12 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::{Emission, FitWarning, View};
+use super::{Emission, FitWarning, ViewModel};
 use crate::error::{Error, Result};
 use crate::linalg::{
     Cholesky, Eigen, Mat, inner, symmetric, times, times_transpose, times_vector, trace, transpose_times,
 };
+use crate::names::serde_as_spelled;
 
 /// How much a view's covariance is shrunk: `(1 - a) S + a (tr S / d) I`.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -23,6 +24,8 @@ pub enum Shrinkage {
     /// By this much, from 0 to 0.99.
     By(f64),
 }
+
+serde_as_spelled!(Shrinkage);
 
 impl FromStr for Shrinkage {
     type Err = Error;
@@ -75,7 +78,7 @@ pub(crate) struct Shrunk {
 impl Shrunk {
     /// A view whose parameters `W`, `Psi` and `mu` are known in coordinates in which this covariance is white and `mean` is
     /// zero; its projection is `E[z|x] = (I + Wᵀ Psi⁻¹ W)⁻¹ Wᵀ Psi⁻¹ (x - mu)`.
-    pub(crate) fn unwhiten(&self, name: &str, mean: &[f64], (w, psi, mu): (&Mat, &Mat, &[f64])) -> Result<View> {
+    pub(crate) fn unwhiten(&self, name: &str, mean: &[f64], (w, psi, mu): (&Mat, &Mat, &[f64])) -> Result<ViewModel> {
         let q = Cholesky::new(psi, &format!("the noise of view {name:?}"))?.solve(w);
         let precision = Mat::identity(w.ncols(), w.ncols()) + transpose_times(w, &q);
         let precision = Cholesky::new(&symmetric(&precision), "the posterior precision")?;
@@ -83,7 +86,7 @@ impl Shrunk {
         let projection = precision.solve(&q.transpose().to_owned());
         let projection = self.factor.solve_upper(&projection.transpose().to_owned()).transpose().to_owned();
         let l = self.factor.l();
-        Ok(View {
+        Ok(ViewModel {
             name: name.to_owned(),
             mu: mean.iter().zip(times_vector(l, mu)).map(|(mean, shift)| mean + shift).collect(),
             projection,

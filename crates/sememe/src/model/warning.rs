@@ -42,7 +42,7 @@ pub enum FitWarning {
         /// How many directions.
         count: usize,
     },
-    /// As many latent dimensions as a view has, with three views: noise can vanish, and the likelihood creeps up for long.
+    /// As many latent dimensions as a view has, with three or more views: noise can vanish, and the likelihood creeps up for long.
     FullLatent {
         /// How many.
         latent: usize,
@@ -88,7 +88,7 @@ impl fmt::Display for FitWarning {
             ),
             FitWarning::FullLatent { latent } => write!(
                 f,
-                "three views with as many latent dimensions as a view has ({latent}) are an unstable regime: some noise may \
+                "three or more views with as many latent dimensions as a view has ({latent}) are an unstable regime: some noise may \
                  vanish; --latent with a smaller number avoids it"
             ),
             FitWarning::NotConverged { evaluations } => {

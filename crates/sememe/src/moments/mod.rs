@@ -3,6 +3,7 @@
 //! Moments are small, can be shared where the vectors cannot, and merge: for two sets of rows with `n`, mean `m` and
 //! scatter `T = Σ (x - m)(x - m)ᵀ`, Chan's formula gives `T = T₁ + T₂ + n₁n₂/(n₁+n₂) (m₁ - m₂)(m₁ - m₂)ᵀ`.
 
+mod evidence;
 mod file;
 mod merge;
 
@@ -11,10 +12,12 @@ use std::collections::BTreeMap;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
+pub use self::evidence::{Evidence, EvidenceOptions, Source, Sources};
+use crate::error::{Error, Result};
 use crate::lexicon::{Group, Tuples};
 use crate::linalg::{Mat, outer_gram};
-use crate::normalize::column_means;
-use crate::vectors::{Embeddings, Matrix};
+use crate::prepare::column_means;
+use crate::vectors::{Matrix, View};
 
 /// Rows summed by one thread at a time, and how many such pieces wait to be added in order.
 /// Fixed, so that the bits do not depend on the number of threads.
@@ -30,6 +33,13 @@ pub struct Shape {
     pub name: String,
     /// Length of its vectors.
     pub dim: usize,
+}
+
+impl Shape {
+    /// That of a view of the data.
+    pub fn of(view: &View) -> Self {
+        Shape { name: view.name().to_owned(), dim: view.dim() }
+    }
 }
 
 /// Moments of all tuples, grouped by the views that they have.
@@ -81,33 +91,33 @@ impl PatternMoments {
 }
 
 impl Moments {
-    /// Sums over the tuples of rows of the views, in f64, the same bits for any number of threads.
+    /// Sums over the tuples of rows of the views, each as often as it weighs, in f64, the same bits for any number of threads.
     ///
     /// ```
-    /// use sememe::{lexicon::Tuples, moments::Moments, vectors::{Embeddings, Matrix}};
+    /// use sememe::{lexicon::Tuples, moments::Moments, vectors::{Matrix, View}};
     ///
-    /// let words = || ["a", "b"].into_iter().collect();
-    /// let x = Embeddings::new(words(), Matrix::new(vec![1.0, 3.0], 1));
-    /// let y = Embeddings::new(words(), Matrix::new(vec![2.0, 6.0], 1));
+    /// let x = View::new("x", Matrix::new(vec![1.0, 3.0], 1));
+    /// let y = View::new("y", Matrix::new(vec![2.0, 6.0], 1));
     /// let mut tuples = Tuples::new(2);
     /// tuples.add(&[Some(0), Some(0)]);
     /// tuples.add(&[Some(1), Some(1)]);
-    /// let moments = Moments::of(&[("x", &x), ("y", &y)], &tuples);
+    /// let moments = Moments::of(&[x, y], &tuples)?;
     /// let both = &moments.patterns()[&vec![0, 1]];
     /// assert_eq!((both.n, both.mean[1], both.scatter[(0, 1)]), (2.0, 4.0, 4.0));
+    /// # Ok::<(), sememe::Error>(())
     /// ```
-    pub fn of(views: &[(&str, &Embeddings)], tuples: &Tuples) -> Self {
-        // Subtracting the mean of the vocabulary first keeps the sums small: no cancellation.
-        let shifts: Vec<Vec<f64>> = views.iter().map(|(_, embeddings)| column_means(embeddings.matrix())).collect();
+    pub fn of(views: &[View], tuples: &Tuples) -> Result<Self> {
+        check_rows(views, tuples)?;
+        // Subtracting the mean of all rows first keeps the sums small: no cancellation.
+        let shifts: Vec<Vec<f64>> = views.iter().map(|view| column_means(view.rows())).collect();
         let patterns = tuples.by_pattern().into_iter().map(|(pattern, group)| {
             let of_pattern: Vec<(&Matrix, &[f64])> =
-                pattern.iter().map(|&view| (views[view].1.matrix(), &shifts[view][..])).collect();
+                pattern.iter().map(|&view| (views[view].rows(), &shifts[view][..])).collect();
             let moments = pattern_moments(&of_pattern, &group);
             (pattern, moments)
         });
         let patterns = patterns.collect();
-        let views = views.iter().map(|(name, embeddings)| Shape { name: (*name).to_owned(), dim: embeddings.dim() });
-        Moments { views: views.collect(), patterns }
+        Ok(Moments { views: views.iter().map(Shape::of).collect(), patterns })
     }
 
     /// Moments of pairs of two of the views.
@@ -156,6 +166,23 @@ impl Moments {
             }
         }
         merged
+    }
+}
+
+/// Tuples name rows that there are.
+fn check_rows(views: &[View], tuples: &Tuples) -> Result<()> {
+    if tuples.views() != views.len() {
+        let expected = format!("there are {} views", views.len());
+        return Err(Error::argument("number of views of the tuples", tuples.views(), expected));
+    }
+    let beyond =
+        |(view, row): (usize, Option<usize>)| row.filter(|&row| row >= views[view].len()).map(|row| (view, row));
+    match tuples.iter().find_map(|tuple| tuple.into_iter().enumerate().find_map(beyond)) {
+        None => Ok(()),
+        Some((view, row)) => {
+            let expected = format!("view {:?} has {} rows, counted from 0", views[view].name(), views[view].len());
+            Err(Error::argument("row of a tuple", row, expected))
+        }
     }
 }
 
@@ -212,17 +239,11 @@ pub(crate) fn spans(views: &[Shape], pattern: &[usize]) -> Vec<(usize, usize)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::vectors::Vocabulary;
+    use crate::random::Random;
 
-    fn sample(rows: usize, dim: usize, seed: u32) -> Embeddings {
-        let mut state = seed;
-        let mut next = || {
-            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-            (state >> 8) as f32 / (1 << 23) as f32 - 1.0
-        };
-        let names: Vec<String> = (0..rows).map(|i| i.to_string()).collect();
-        let words: Vocabulary = names.iter().map(String::as_str).collect();
-        Embeddings::new(words, Matrix::new((0..rows * dim).map(|_| next() + 3.0).collect(), dim))
+    fn sample(name: &str, rows: usize, dim: usize, seed: u64) -> View {
+        let mut random = Random::new(seed);
+        View::new(name, Matrix::new((0..rows * dim).map(|_| 2.0 + 2.0 * random.uniform() as f32).collect(), dim))
     }
 
     fn tuples(range: std::ops::Range<usize>) -> Tuples {
@@ -235,10 +256,10 @@ mod tests {
 
     #[test]
     fn same_bits_for_any_number_of_threads() {
-        let (x, y) = (sample(4000, 5, 1), sample(4000, 3, 2));
+        let views = [sample("x", 4000, 5, 1), sample("y", 4000, 3, 2)];
         let on = |threads: usize| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            pool.install(|| Moments::of(&[("x", &x), ("y", &y)], &tuples(0..4000)))
+            pool.install(|| Moments::of(&views, &tuples(0..4000)).unwrap())
         };
         let (one, four) = (on(1), on(4));
         for (pattern, moments) in one.patterns() {
@@ -249,11 +270,10 @@ mod tests {
 
     #[test]
     fn merged_parts_equal_the_whole_and_survive_a_file() {
-        let (x, y) = (sample(4000, 5, 1), sample(4000, 3, 2));
-        let views = [("x", &x), ("y", &y)];
-        let whole = Moments::of(&views, &tuples(0..4000));
-        let mut merged = Moments::of(&views, &tuples(0..1300));
-        merged.merge(&Moments::of(&views, &tuples(1300..4000))).unwrap();
+        let views = [sample("x", 4000, 5, 1), sample("y", 4000, 3, 2)];
+        let of = |range| Moments::of(&views, &tuples(range)).unwrap();
+        let (whole, mut merged) = (of(0..4000), of(0..1300));
+        merged.merge(&of(1300..4000)).unwrap();
 
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("m.safetensors");
@@ -269,10 +289,40 @@ mod tests {
 
     #[test]
     fn other_views_do_not_merge() {
-        let (x, y) = (sample(50, 5, 1), sample(50, 3, 2));
+        let of = |dim: usize| Moments::of(&[sample("x", 50, dim, 1), sample("y", 50, 3, 2)], &tuples(0..7)).unwrap();
+        assert!(of(5).merge(&of(3)).is_err());
+    }
+
+    #[test]
+    fn tuples_that_say_nothing_or_name_no_row_do_no_harm() {
+        let views = [sample("x", 50, 5, 1), sample("y", 50, 3, 2)];
         let mut tuples = Tuples::new(2);
-        tuples.add(&[Some(0), Some(1)]);
-        let mut moments = Moments::of(&[("x", &x), ("y", &y)], &tuples);
-        assert!(moments.merge(&Moments::of(&[("x", &y), ("y", &y)], &tuples)).is_err());
+        assert!(!tuples.add(&[None, None]));
+        for weight in [f64::NAN, f64::INFINITY, -0.5] {
+            assert!(tuples.add_weighted(&[Some(1), Some(2)], weight).is_err(), "{weight}");
+        }
+        assert!(tuples.add_weighted(&[Some(1), None], 0.0).unwrap());
+        assert!(Moments::of(&views, &tuples).unwrap().patterns().is_empty());
+        tuples.add(&[Some(1), Some(50)]);
+        let error = Moments::of(&views, &tuples).unwrap_err().to_string();
+        assert!(error.contains("50") && error.contains("\"y\""), "{error}");
+        assert!(Moments::of(&views[..1], &tuples).is_err());
+    }
+
+    #[test]
+    fn weights_count_as_so_many_tuples() {
+        let views = [sample("x", 50, 5, 1), sample("y", 50, 3, 2)];
+        let mut weighted = Tuples::new(2);
+        (0..20).for_each(|i| assert!(weighted.add_weighted(&[Some(i), Some(i)], 1.0 + (i % 2) as f64).unwrap()));
+        let mut all = Moments::of(&views, &weighted).unwrap();
+        let [once, twice] = [0, 1].map(|odd| {
+            let mut tuples = Tuples::new(2);
+            (0..20).filter(|i| i % 2 == odd).for_each(|i| assert!(tuples.add(&[Some(i), Some(i)])));
+            Moments::of(&views, &tuples).unwrap()
+        });
+        let mut expected = once;
+        expected.merge(&twice.weighted(2.0)).unwrap();
+        let (all, expected) = (all.patterns.remove(&vec![0, 1]).unwrap(), &expected.patterns()[&vec![0, 1]]);
+        assert!((all.n - expected.n).abs() < 1e-12 && (&all.scatter - &expected.scatter).norm_max() < 1e-9);
     }
 }

@@ -3,9 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-use serde::{Serialize, Serializer};
-
 use crate::error::{Error, Result};
+use crate::names::serde_as_spelled;
 
 /// How targets `t` are ranked for a query `q`. Every criterion is an inner product and a term that belongs to the target.
 ///
@@ -149,11 +148,7 @@ impl fmt::Display for Criterion {
     }
 }
 
-impl Serialize for Criterion {
-    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
+serde_as_spelled!(Criterion);
 
 #[cfg(test)]
 mod tests {

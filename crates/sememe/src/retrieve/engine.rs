@@ -14,7 +14,8 @@ use super::kernel::dot;
 use super::rows::Rows;
 use super::screen::{Candidates, QUERIES, Screen};
 use super::shortlist::Shortlist;
-use crate::progress::{Counter, Progress};
+use crate::error::Result;
+use crate::observe::{Meter, Observer, Stage};
 
 /// For so few queries it costs less to look at all targets than to prepare a screen.
 const FEW: usize = 16;
@@ -30,13 +31,13 @@ pub(super) struct Search<'a> {
     pub(super) targets: &'a Rows<'a>,
     pub(super) bias: &'a [f64],
     /// Told how many pairs of queries and pieces of the targets are done.
-    pub(super) progress: &'a dyn Progress,
+    pub(super) observer: &'a dyn Observer,
 }
 
 impl Search<'_> {
     /// For every query the best `k`, best first, equal scores by the lower index.
-    pub(super) fn nearest(&self, k: usize) -> Vec<Vec<Scored>> {
-        if self.queries.len() <= FEW { self.scan(k) } else { self.screened(k) }
+    pub(super) fn nearest(&self, k: usize) -> Result<Vec<Vec<Scored>>> {
+        if self.queries.len() <= FEW { Ok(self.scan(k)) } else { self.screened(k) }
     }
 
     /// The score that decides.
@@ -63,7 +64,7 @@ impl Search<'_> {
     }
 
     /// Looks at those that may be among the best.
-    fn screened(&self, k: usize) -> Vec<Vec<Scored>> {
+    fn screened(&self, k: usize) -> Result<Vec<Vec<Scored>>> {
         let screen = Screen::of(self.targets, self.bias);
         let blocks = self.queries.len().div_ceil(QUERIES);
         // Enough pieces for all threads to be busy until the end; the targets are divided only where queries are few.
@@ -72,27 +73,27 @@ impl Search<'_> {
     }
 
     /// Looks at what a screen lets through, the targets divided into so many pieces.
-    fn through(&self, screen: &Screen, pieces: usize, k: usize) -> Vec<Vec<Scored>> {
+    fn through(&self, screen: &Screen, pieces: usize, k: usize) -> Result<Vec<Vec<Scored>>> {
         let tiles = screen.tiles();
         let pieces = pieces.clamp(1, tiles.max(1));
         let firsts: Vec<usize> = (0..self.queries.len()).step_by(QUERIES).collect();
-        let counter = Counter::new(self.progress, self.queries.len() * pieces);
-        let found = firsts.into_par_iter().flat_map_iter(|first| {
+        let meter = Meter::new(self.observer, Stage::Searching, self.queries.len() * pieces);
+        let found = firsts.into_par_iter().map(|first| {
             let block = first..self.queries.len().min(first + QUERIES);
-            let of_piece = |piece: usize| {
-                counter.begin();
+            let of_piece = |piece: usize| -> Result<Vec<Best>> {
+                meter.check()?;
                 let tiles = piece * tiles / pieces..(piece + 1) * tiles / pieces;
                 let found = self.best_of_tiles(screen, block.clone(), tiles, k);
-                counter.add(block.len());
-                found
+                meter.advance(block.len())?;
+                Ok(found)
             };
             let found: Vec<Vec<Best>> = match pieces {
-                1 => vec![of_piece(0)],
-                _ => (0..pieces).into_par_iter().map(of_piece).collect(),
+                1 => vec![of_piece(0)?],
+                _ => (0..pieces).into_par_iter().map(of_piece).collect::<Result<_>>()?,
             };
-            merge(found, block.len(), k)
+            Ok(merge(found, block.len(), k))
         });
-        found.collect()
+        Ok(found.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect())
     }
 
     fn best_of_tiles(&self, screen: &Screen, block: Range<usize>, tiles: Range<usize>, k: usize) -> Vec<Best> {
@@ -185,14 +186,14 @@ mod tests {
                 false => (Vectors::queries(&x).times(-0.5), Vectors::targets(&y).times(1.0)),
             };
             let (x, y) = (x.unwrap(), y.unwrap());
-            let search = Search { queries: &x, targets: &y, bias: &bias, progress: &() };
+            let search = Search { queries: &x, targets: &y, bias: &bias, observer: &() };
             let expected = all_scores(&search, k);
             prop_assert_eq!(&search.scan(k), &expected);
-            prop_assert_eq!(&search.screened(k), &expected);
+            prop_assert_eq!(&search.screened(k).unwrap(), &expected);
             for mut screen in [Screen::in_eight_bits(&y, &bias), Screen::in_f32(&y, &bias)] {
                 for (width, pieces) in [(64, 1), (128, 3), (512, 2)] {
                     screen.width = width;
-                    prop_assert_eq!(&search.through(&screen, pieces, k), &expected, "width {}", width);
+                    prop_assert_eq!(&search.through(&screen, pieces, k).unwrap(), &expected, "width {}", width);
                 }
             }
         }

@@ -9,9 +9,9 @@
 
 use rayon::prelude::*;
 
-use crate::density::Density;
 use crate::error::{Error, Result};
 use crate::linalg::{Cholesky, Failure, Mat, symmetric, times, times_transpose, transpose_times};
+use crate::model::Density;
 use crate::model::Model;
 use crate::vectors::{Matrix, ROWS_AT_A_TIME};
 

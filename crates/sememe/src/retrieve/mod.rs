@@ -16,14 +16,12 @@
 
 mod best;
 mod bounds;
-mod cache;
 mod corrected;
 mod criterion;
 mod engine;
 mod export;
 mod files;
 mod generative;
-mod in_space;
 mod kernel;
 mod quantised;
 mod retriever;
@@ -35,7 +33,6 @@ mod terms;
 pub use self::criterion::Criterion;
 pub use self::export::{Export, Metric};
 pub use self::files::{hits_files, write_hits};
-pub use self::in_space::Views;
 pub use self::retriever::{Generative, Pair, Retriever};
 use crate::error::Result;
 use crate::vectors::Matrix;

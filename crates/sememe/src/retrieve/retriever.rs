@@ -11,7 +11,7 @@ use super::terms::{log_sums, mean_cosines};
 use super::{Criterion, Hit, corrected};
 use crate::error::{Error, Result};
 use crate::model::Model;
-use crate::progress::Progress;
+use crate::observe::Observer;
 use crate::vectors::Matrix;
 
 /// Where words are looked for: the vectors of two views in one space, and what is known of how they came about.
@@ -24,7 +24,7 @@ pub struct Pair<'a> {
     /// The model that made these vectors; `pmi` and `logp` need it.
     pub generative: Option<Generative<'a>>,
     /// Told how far long work is.
-    pub progress: &'a dyn Progress,
+    pub observer: &'a dyn Observer,
 }
 
 /// The model that latent vectors come from.
@@ -43,7 +43,7 @@ pub struct Generative<'a> {
 impl<'a> Pair<'a> {
     /// Vectors of which nothing else is known.
     pub fn new(source: &'a Matrix, target: &'a Matrix) -> Self {
-        Pair { source, target, generative: None, progress: &() }
+        Pair { source, target, generative: None, observer: &() }
     }
 }
 
@@ -166,9 +166,9 @@ impl<'a> Retriever<'a> {
                 let pool = Vectors::sources(&pool).of_length(1.0)?;
                 corrected::nearest(&vectors.of_length(1.0)?, &pool, &self.targets, k)
             }
-            (Form::Cosine { length }, _) => self.search(&vectors.of_length(*length)?, k),
-            (Form::Product { factor }, _) => self.search(&vectors.times(*factor)?, k),
-            (Form::Pmi(pmi), _) => self.search(&Vectors::queries(&pmi.queries(queries)).times(1.0)?, k),
+            (Form::Cosine { length }, _) => self.search(&vectors.of_length(*length)?, k)?,
+            (Form::Product { factor }, _) => self.search(&vectors.times(*factor)?, k)?,
+            (Form::Pmi(pmi), _) => self.search(&Vectors::queries(&pmi.queries(queries)).times(1.0)?, k)?,
         };
         let hits = |(found, own): (Vec<Scored>, f64)| {
             found.into_iter().map(|Scored { index, score }| Hit { index, score: (score + own) as f32 }).collect()
@@ -176,9 +176,9 @@ impl<'a> Retriever<'a> {
         Ok(found.into_iter().zip(self.terms_of_queries(queries)?).map(hits).collect())
     }
 
-    fn search(&self, queries: &Rows, k: usize) -> Vec<Vec<Scored>> {
-        let Retriever { targets, pair: Pair { progress, .. }, .. } = self;
-        Search { queries, targets, bias: &self.bias(), progress: *progress }.nearest(k)
+    fn search(&self, queries: &Rows, k: usize) -> Result<Vec<Vec<Scored>>> {
+        let Retriever { targets, pair: Pair { observer, .. }, .. } = self;
+        Search { queries, targets, bias: &self.bias(), observer: *observer }.nearest(k)
     }
 
     /// All of a target's score that is no product.
@@ -205,15 +205,15 @@ impl<'a> Retriever<'a> {
 
     fn compute_terms(&self) -> Result<Vec<f64>> {
         let (sources, targets) = (Vectors::sources(self.pair.source), Vectors::targets(self.pair.target));
-        let progress = self.pair.progress;
+        let observer = self.pair.observer;
         Ok(match (&self.form, self.criterion) {
             (Form::Pmi(pmi), _) => pmi.of_targets(self.pair.target),
             (_, Criterion::L2) => negated(targets.squares()?),
-            (_, Criterion::Csls { k, words }) => negated(mean_cosines(targets, sources.first(words), k, progress)?),
-            (_, Criterion::Isf { beta, sample: None }) => negated(log_sums(targets, sources, beta, progress)?),
+            (_, Criterion::Csls { k, words }) => negated(mean_cosines(targets, sources.first(words), k, observer)?),
+            (_, Criterion::Isf { beta, sample: None }) => negated(log_sums(targets, sources, beta, observer)?),
             (_, Criterion::Isf { beta, sample: Some(sample) }) => {
                 let sample = evenly_spaced(self.pair.source, sample);
-                negated(log_sums(targets, Vectors::sources(&sample), beta, progress)?)
+                negated(log_sums(targets, Vectors::sources(&sample), beta, observer)?)
             }
             _ => vec![0.0; self.targets.len()],
         })

@@ -9,17 +9,17 @@ use super::kernel::{add_exponentials, raise_to};
 use super::rows::{Rows, Vectors};
 use crate::error::Result;
 use crate::linalg::product_of_rows;
-use crate::progress::{Counter, Progress};
+use crate::observe::{Meter, Observer, Stage};
 
 /// Words of the source that are summed over at a time, and targets that one thread handles at a time.
 const SOURCES: usize = 128;
 const TARGETS: usize = 1024;
 
 /// `r`: the mean of the `k` largest cosines of every vector with those of the other side.
-pub(super) fn mean_cosines(of: Vectors, among: Vectors, k: usize, progress: &dyn Progress) -> Result<Vec<f64>> {
+pub(super) fn mean_cosines(of: Vectors, among: Vectors, k: usize, observer: &dyn Observer) -> Result<Vec<f64>> {
     let (queries, targets) = (of.of_length(1.0)?, among.of_length(1.0)?);
     let bias = vec![0.0; targets.len()];
-    let found = Search { queries: &queries, targets: &targets, bias: &bias, progress }.nearest(k);
+    let found = Search { queries: &queries, targets: &targets, bias: &bias, observer }.nearest(k)?;
     let mean = |found: Vec<super::best::Scored>| {
         found.iter().map(|scored| scored.score).sum::<f64>() / found.len().max(1) as f64
     };
@@ -27,18 +27,18 @@ pub(super) fn mean_cosines(of: Vectors, among: Vectors, k: usize, progress: &dyn
 }
 
 /// `log Σ_x exp(beta cos(x, t))` over the words of the source, of every target.
-pub(super) fn log_sums(targets: Vectors, sources: Vectors, beta: f64, progress: &dyn Progress) -> Result<Vec<f64>> {
+pub(super) fn log_sums(targets: Vectors, sources: Vectors, beta: f64, observer: &dyn Observer) -> Result<Vec<f64>> {
     let (targets, sources) = (targets.of_length(1.0)?, sources.of_length(beta)?);
     let firsts: Vec<usize> = (0..targets.len()).step_by(TARGETS).collect();
-    let counter = Counter::new(progress, targets.len());
-    let sums = firsts.into_par_iter().flat_map_iter(|first| {
-        counter.begin();
+    let meter = Meter::new(observer, Stage::Preparing, targets.len());
+    let sums = firsts.into_par_iter().map(|first| {
+        meter.check()?;
         let last = targets.len().min(first + TARGETS);
         let sums = log_sums_of(&targets, first..last, &sources);
-        counter.add(last - first);
-        sums
+        meter.advance(last - first)?;
+        Ok(sums)
     });
-    Ok(sums.collect())
+    Ok(sums.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect())
 }
 
 fn log_sums_of(targets: &Rows, range: Range<usize>, sources: &Rows) -> Vec<f64> {

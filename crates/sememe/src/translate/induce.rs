@@ -9,11 +9,11 @@ use rayon::prelude::*;
 use super::Confidence;
 use crate::error::Result;
 use crate::files::Output;
-use crate::progress::Progress;
+use crate::observe::{Meter, Observer, Stage};
 use crate::retrieve::{Criterion, Hit, Retriever};
 use crate::vectors::{Embeddings, Matrix};
 
-/// Words translated between two reports of progress.
+/// Words translated between two reports to the observer.
 const WORDS: usize = 16_384;
 /// Candidates that show early that a first one is not sure enough.
 const CANDIDATES: usize = 10;
@@ -48,9 +48,10 @@ pub struct Induced {
 }
 
 /// Translates every word, in the order of the source.
-pub fn induce(induction: &Induction, progress: &dyn Progress) -> Result<Vec<Induced>> {
+pub fn induce(induction: &Induction, observer: &dyn Observer) -> Result<Vec<Induced>> {
     let words = induction.words.min(induction.source.rows());
     let mut best = Vec::new();
+    let meter = Meter::new(observer, Stage::Searching, 2 * words);
     // Corrected retrieval ranks queries: it must see all of them.
     let at_a_time = match induction.forth.criterion() {
         Criterion::Corrected { .. } => words.max(1),
@@ -60,7 +61,7 @@ pub fn induce(induction: &Induction, progress: &dyn Progress) -> Result<Vec<Indu
         let last = words.min(first + at_a_time);
         best.extend(best_of(induction, first..last)?);
         // To find them is one half of the work, to say how sure they are the other.
-        progress.advance(last as u64, 2 * words as u64);
+        meter.advance(last - first)?;
     }
     if let Some((targets, back)) = induction.back {
         best = mutual(best, targets, back)?;
@@ -68,7 +69,7 @@ pub fn induce(induction: &Induction, progress: &dyn Progress) -> Result<Vec<Indu
     let mut induced = Vec::with_capacity(best.len());
     for block in best.chunks(WORDS) {
         induced.extend(with_confidence(induction, block));
-        progress.advance((words + words * induced.len() / best.len()) as u64, 2 * words as u64);
+        meter.advance(words * block.len() / best.len())?;
     }
     induced.retain(|pair| pair.confidence.is_none_or(|confidence| confidence >= induction.min_confidence));
     Ok(induced)

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::{Matrix, ROWS_AT_A_TIME, Subwords, Vocabulary, little_endian};
+use super::{Matrix, Subwords, View, Vocabulary};
 
 /// Words in file order, each with a vector of the same dimension.
 ///
@@ -61,6 +61,14 @@ impl Embeddings {
 
     pub(crate) fn matrix_mut(&mut self) -> &mut Matrix {
         &mut self.matrix
+    }
+
+    pub(super) fn shared_vocabulary(&self) -> Arc<Vocabulary> {
+        self.vocabulary.clone()
+    }
+
+    pub(super) fn of_shared(vocabulary: Arc<Vocabulary>, matrix: Matrix) -> Self {
+        Embeddings { vocabulary, matrix, subwords: None }
     }
 
     /// The same words with other vectors. Panics when their numbers differ.
@@ -127,15 +135,7 @@ impl Embeddings {
 
     /// A hash of words and numbers, whatever file format they came from.
     pub fn fingerprint(&self) -> String {
-        let mut hasher = blake3::Hasher::new();
-        hasher.update(&(self.dim() as u64).to_le_bytes());
-        for word in self.vocabulary.iter() {
-            hasher.update(word.as_bytes()).update(b"\n");
-        }
-        for rows in self.matrix.as_slice().chunks(64 * ROWS_AT_A_TIME * self.dim()) {
-            hasher.update_rayon(&little_endian(rows));
-        }
-        hasher.finalize().to_hex().to_string()
+        View::from_embeddings("", self.clone()).fingerprint()
     }
 }
 

@@ -9,6 +9,7 @@ use super::intake::{Intake, LONGEST_WORD, check_dimension, check_vector, check_w
 use super::{Format, ROWS_AT_A_TIME, Read, ReadOptions, Vocabulary};
 use crate::error::{Error, Place, Result};
 use crate::files::{Bytes, Input};
+use crate::observe::{Meter, Observer, Stage};
 
 pub(crate) const MAGIC: [u8; 4] = 793_712_314_i32.to_le_bytes();
 const VERSIONS: std::ops::RangeInclusive<i32> = 11..=12;
@@ -18,7 +19,7 @@ const LONGEST_NGRAM: i32 = 64;
 /// The end-of-sentence token; fastText gives it no n-grams.
 const END_OF_SENTENCE: &[u8] = b"</s>";
 
-pub(crate) fn read(input: &Input, options: &ReadOptions) -> Result<Read> {
+pub(crate) fn read(input: &Input, options: &ReadOptions, observer: &dyn Observer) -> Result<Read> {
     let path = input.path();
     let bytes = input.bytes()?;
     let mut cursor = Cursor { path, bytes: &bytes, at: 0 };
@@ -87,6 +88,7 @@ pub(crate) fn read(input: &Input, options: &ReadOptions) -> Result<Read> {
     let mut subwords =
         Subwords { bytes: bytes.clone(), start, dim, words, bucket, n_range, unread: Default::default() };
     let mut intake = Intake::new(path, options, dim, words)?;
+    let meter = Meter::new(observer, Stage::Reading, words);
     for (block_index, block) in spellings.chunks(64 * ROWS_AT_A_TIME).enumerate() {
         let first = block_index * 64 * ROWS_AT_A_TIME;
         let vectors: Vec<Vec<f32>> =
@@ -98,7 +100,7 @@ pub(crate) fn read(input: &Input, options: &ReadOptions) -> Result<Read> {
             let entry = check_word(word).and_then(|word| check_vector(vector).map(|()| (word, &vector[..])));
             intake.take(entry, Place::Entry((first + i) as u64 + 1));
         }
-        options.progress.advance((first + block.len()) as u64, words as u64);
+        meter.advance(block.len())?;
         if intake.is_full() {
             break;
         }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::Path;
 use std::str::FromStr;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{fasttext, npy, text};
 use crate::error::{Error, Place, Result};
@@ -12,7 +12,7 @@ use crate::files::Input;
 use crate::names;
 
 /// The file formats of word vectors.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Format {
     /// word2vec and fastText text, `.vec`, with a header; plain, gzip, xz or zstd.

@@ -2,9 +2,8 @@
 
 use std::path::Path;
 
-use super::skipped::{Reason, Skipped};
 use super::{Embeddings, Matrix, ReadOptions, Vocabulary};
-use crate::error::{Error, Place, Result};
+use crate::error::{Error, Place, Reason, Result, Skipped};
 
 /// More than one in this many entries unusable means that the file is not what it seems.
 const TOLERATED_ONE_IN: u64 = 100;

@@ -1,6 +1,5 @@
 //! A contiguous f32 matrix, row by row, in memory of its own or in that of another.
 
-use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -136,14 +135,6 @@ impl Matrix {
     pub(crate) fn of_columns(columns: &Mat) -> Matrix {
         let values = (0..columns.ncols()).flat_map(|j| columns.col_as_slice(j)).map(|&value| value as f32);
         Matrix::new(values.collect(), columns.nrows())
-    }
-}
-
-/// The bytes of f32 numbers as every format here stores them.
-pub(crate) fn little_endian(values: &[f32]) -> Cow<'_, [u8]> {
-    match cfg!(target_endian = "little") {
-        true => Cow::Borrowed(bytemuck::cast_slice(values)),
-        false => Cow::Owned(values.iter().flat_map(|value| value.to_le_bytes()).collect()),
     }
 }
 

@@ -8,34 +8,35 @@ mod intake;
 mod matrix;
 pub(crate) mod npy;
 pub(crate) mod safetensors;
-mod skipped;
 mod text;
+mod view;
 mod vocabulary;
 mod word2vec;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
 
 pub use self::embeddings::Embeddings;
 pub use self::fasttext::Subwords;
 pub use self::format::Format;
 pub use self::intake::MAX_DIMENSION;
-pub(crate) use self::intake::check_skipped;
+pub(crate) use self::intake::{check_skipped, check_word};
 pub use self::matrix::Matrix;
-pub(crate) use self::matrix::little_endian;
-pub use self::skipped::{Reason, Skipped};
+pub use self::view::{Label, View};
 pub use self::vocabulary::Vocabulary;
 use crate::error::{Error, Place, Result};
+pub use crate::error::{Reason, Skipped};
 use crate::files::Input;
-use crate::progress::Progress;
+use crate::observe::Observer;
 use crate::tensors::TensorFile;
 
 /// Rows that one thread handles at a time. Fixed, so that nothing depends on the number of threads.
 pub(crate) const ROWS_AT_A_TIME: usize = 512;
 
 /// How to read word vectors. The default reads everything in the file, whatever format it has.
-#[derive(Clone)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReadOptions {
     /// Read only as many words, from the beginning of the file.
     pub max_words: Option<usize>,
@@ -45,14 +46,6 @@ pub struct ReadOptions {
     pub words: Option<PathBuf>,
     /// Anything skipped is an error.
     pub strict: bool,
-    /// Told how far reading is.
-    pub progress: Arc<dyn Progress>,
-}
-
-impl Default for ReadOptions {
-    fn default() -> Self {
-        ReadOptions { max_words: None, format: None, words: None, strict: false, progress: Arc::new(()) }
-    }
 }
 
 /// Something about a file that should be known but did not keep it from being read.
@@ -117,17 +110,22 @@ pub struct Read {
 /// # let folder = tempfile::tempdir().unwrap();
 /// # let path = folder.path().join("en.vec");
 /// std::fs::write(&path, "2 3\nhouse 0.1 0.2 0.3\nNew York 1 2 3\n").unwrap();
-/// let read = sememe::vectors::read(&path, &Default::default())?;
+/// let read = sememe::vectors::read(&path, &Default::default(), &())?;
 /// assert_eq!(read.embeddings.get("New York"), Some(&[1.0, 2.0, 3.0][..]));
 /// # Ok(())
 /// # }
 /// ```
-pub fn read(path: &Path, options: &ReadOptions) -> Result<Read> {
-    read_input(&Input::open(path)?, None, options)
+pub fn read(path: &Path, options: &ReadOptions, observer: &dyn Observer) -> Result<Read> {
+    read_input(&Input::open(path)?, None, options, observer)
 }
 
 /// [`read`] on bytes that are already at hand, and the word list of an array where it is at hand too.
-pub fn read_input(input: &Input, words: Option<&Input>, options: &ReadOptions) -> Result<Read> {
+pub fn read_input(
+    input: &Input,
+    words: Option<&Input>,
+    options: &ReadOptions,
+    observer: &dyn Observer,
+) -> Result<Read> {
     if options.max_words == Some(0) {
         return Err(Error::argument("max-words", 0, "at least one word must be read"));
     }
@@ -136,9 +134,9 @@ pub fn read_input(input: &Input, words: Option<&Input>, options: &ReadOptions) -
         None => Format::detect(input)?,
     };
     match format {
-        Format::Text | Format::Glove => text::read(input, options, format),
-        Format::Word2vec => word2vec::read(input, options),
-        Format::FastText => fasttext::read(input, options),
+        Format::Text | Format::Glove => text::read(input, options, format, observer),
+        Format::Word2vec => word2vec::read(input, options, observer),
+        Format::FastText => fasttext::read(input, options, observer),
         Format::Npy => npy::read(input, words, options),
         Format::Safetensors => safetensors::read(input, words, options),
     }
@@ -146,7 +144,7 @@ pub fn read_input(input: &Input, words: Option<&Input>, options: &ReadOptions) -
 
 /// Reads rows of numbers: those of an array even if no words belong to them, or the vectors of any other format. As rows are
 /// told apart by their numbers, nothing is skipped: what cannot be read is an error.
-pub fn read_matrix(path: &Path, options: &ReadOptions) -> Result<Matrix> {
+pub fn read_matrix(path: &Path, options: &ReadOptions, observer: &dyn Observer) -> Result<Matrix> {
     let input = Input::open(path)?;
     let format = match options.format {
         Some(format) => format,
@@ -157,7 +155,7 @@ pub fn read_matrix(path: &Path, options: &ReadOptions) -> Result<Matrix> {
         Format::Safetensors => Ok(safetensors::array(&TensorFile::read(&input)?)?.into_matrix(options.max_words)),
         _ => {
             let strictly = ReadOptions { strict: true, format: Some(format), ..options.clone() };
-            Ok(read_input(&input, None, &strictly)?.embeddings.into_matrix())
+            Ok(read_input(&input, None, &strictly, observer)?.embeddings.into_matrix())
         }
     }
 }

@@ -7,9 +7,9 @@ use std::path::Path;
 
 use super::array::{Array, Element, WordList};
 use super::text::protective_byte_order_mark;
-use super::{Embeddings, Format, ROWS_AT_A_TIME, Read, ReadOptions, little_endian, word_list_beside};
+use super::{Embeddings, Format, ROWS_AT_A_TIME, Read, ReadOptions, word_list_beside};
 use crate::error::{Error, Place, Result};
-use crate::files::{Bytes, Input, Output};
+use crate::files::{Bytes, Input, Output, little_endian};
 
 pub(crate) const MAGIC: &[u8] = b"\x93NUMPY";
 

@@ -3,20 +3,18 @@
 use std::path::Path;
 
 use safetensors::Dtype;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::array::{Array, Element, WordList};
-use super::intake::check_word;
-use super::{Embeddings, Format, Matrix, Read, ReadOptions, Vocabulary};
-use crate::error::{Place, Result};
+use super::{Embeddings, Format, Read, ReadOptions};
+use crate::error::Result;
 use crate::files::Input;
 use crate::tensors::{self, Tensor, TensorFile};
 
-const VECTORS: &str = "vectors";
-const WORDS: &str = "words";
-const KIND: &str = "vectors";
-const VERSION: u64 = 1;
-const LOG_DENSITY: &str = "log_density";
+pub(crate) const VECTORS: &str = "vectors";
+pub(crate) const WORDS: &str = "words";
+pub(crate) const KIND: &str = "vectors";
+pub(crate) const VERSION: u64 = 1;
 
 pub(crate) fn read(input: &Input, words: Option<&Input>, options: &ReadOptions) -> Result<Read> {
     let file = TensorFile::read(input)?;
@@ -73,39 +71,4 @@ pub(crate) fn write_with(embeddings: &Embeddings, further: Vec<(String, Tensor)>
     tensors.extend(further);
     let metadata = json!({ "kind": KIND, "version": VERSION, "fingerprint": embeddings.fingerprint() });
     tensors::write(path, &metadata, tensors)
-}
-
-/// The [fingerprint](Embeddings::fingerprint) of what [`write()`] wrote, without reading it all; older files have none.
-pub(crate) fn fingerprint(path: &Path) -> Result<Option<String>> {
-    let metadata: Value = TensorFile::open(path)?.metadata(KIND, VERSION)?;
-    Ok(metadata.get("fingerprint").and_then(Value::as_str).map(str::to_owned))
-}
-
-/// Opens what [`write()`] wrote without looking at the numbers: the matrix stays in the file.
-pub(crate) fn open_own(path: &Path) -> Result<Embeddings> {
-    let file = TensorFile::open(path)?;
-    let (dtype, shape, bytes, start) = file.locate(VECTORS)?;
-    let &[rows, cols] = shape else { return Err(file.error("its vectors have no rows and columns")) };
-    if dtype != Dtype::F32 || cols == 0 {
-        return Err(file.error("its vectors are not F32"));
-    }
-    let words = file.bytes(WORDS)?;
-    // Not by what the header declares: a word takes a byte and the end of its line.
-    let mut vocabulary = Vocabulary::with_room_for(rows.min(words.len() / 2 + 1), words.len());
-    for (row, word) in words.strip_suffix(b"\n").unwrap_or(words).split(|&b| b == b'\n').enumerate() {
-        if !check_word(word).is_ok_and(|word| vocabulary.push(word)) {
-            let problem = format!("word {} is damaged or there twice", row + 1);
-            return Err(crate::Error::malformed(path, Place::Entry(row as u64 + 1), problem));
-        }
-    }
-    if vocabulary.len() != rows {
-        return Err(file.error(format!("has {} words for {rows} vectors", vocabulary.len())));
-    }
-    Ok(Embeddings::new(vocabulary, Matrix::from_bytes(bytes, start, rows, cols)))
-}
-
-/// The log-densities of the `len` words of a file, if it has any.
-pub(crate) fn log_density(path: &Path, len: usize) -> Result<Option<Vec<f64>>> {
-    let file = TensorFile::open(path)?;
-    if file.has(LOG_DENSITY) { file.f64s(LOG_DENSITY, len).map(Some) } else { Ok(None) }
 }

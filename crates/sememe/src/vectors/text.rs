@@ -8,10 +8,10 @@ use std::path::Path;
 use rayon::prelude::*;
 
 use super::intake::{Intake, check_dimension, check_vector, check_word};
-use super::skipped::Reason;
 use super::{Embeddings, Format, ROWS_AT_A_TIME, Read, ReadOptions, Warning};
-use crate::error::{Error, Place, Result};
+use crate::error::{Error, Place, Reason, Result};
 use crate::files::{BYTE_ORDER_MARK, Input, Output};
+use crate::observe::{Meter, Observer, Stage};
 
 /// How much text one thread parses at a time. Fixed, so that nothing depends on the number of threads.
 const CHUNK: usize = 256 << 10;
@@ -63,7 +63,7 @@ fn most_common_dimension(lines: &[&[u8]]) -> usize {
     counts.into_iter().rev().max_by_key(|&(_, count)| count).map_or(0, |(dim, _)| dim)
 }
 
-pub(crate) fn read(input: &Input, options: &ReadOptions, format: Format) -> Result<Read> {
+pub(crate) fn read(input: &Input, options: &ReadOptions, format: Format, observer: &dyn Observer) -> Result<Read> {
     let path = input.path();
     let head = input.head(HEAD)?;
     let Beginning { header, dim } = look_at_beginning(&head, format == Format::Text, head.len() < HEAD);
@@ -84,6 +84,7 @@ pub(crate) fn read(input: &Input, options: &ReadOptions, format: Format) -> Resu
     let expected = expected_rows(input, dim, header.map(|(count, _)| count));
     let mut intake = Intake::new(path, options, dim, expected)?;
     let mut blocks = input.blocks()?;
+    let meter = Meter::new(observer, Stage::Reading, input.stored_len() as usize);
     let mut first_line = 1;
     let mut parsed: Vec<Chunk> = Vec::new();
     let mut numbers_in_words = (0, 0);
@@ -97,7 +98,8 @@ pub(crate) fn read(input: &Input, options: &ReadOptions, format: Format) -> Resu
                 first_line += 1;
             }
         }
-        bytes += block.map_or(0, |block| block.len() as u64);
+        let in_block = block.map_or(0, <[u8]>::len);
+        bytes += in_block;
         // One block is copied to its place while the next one is parsed.
         let pour = || {
             for chunk in parsed {
@@ -114,7 +116,7 @@ pub(crate) fn read(input: &Input, options: &ReadOptions, format: Format) -> Resu
             Some(chunks) => parsed = chunks,
             None => break,
         }
-        options.progress.advance(bytes, input.stored_len());
+        meter.advance(in_block)?;
     }
 
     let mut warnings = Vec::new();

@@ -3,11 +3,12 @@
 use std::path::Path;
 
 use super::intake::{Intake, LONGEST_WORD, MAX_DIMENSION, check_dimension, check_vector, check_word};
-use super::{Embeddings, Format, Read, ReadOptions, Warning, little_endian, text};
+use super::{Embeddings, Format, Read, ReadOptions, Warning, text};
 use crate::error::{Error, Place, Result};
-use crate::files::{Input, Output};
+use crate::files::{Input, Output, little_endian};
+use crate::observe::{Meter, Observer, Stage};
 
-pub(crate) fn read(input: &Input, options: &ReadOptions) -> Result<Read> {
+pub(crate) fn read(input: &Input, options: &ReadOptions, observer: &dyn Observer) -> Result<Read> {
     let path = input.path();
     let bytes = input.bytes()?;
     let newline = memchr::memchr(b'\n', &bytes[..bytes.len().min(100)]).unwrap_or(0);
@@ -25,6 +26,7 @@ pub(crate) fn read(input: &Input, options: &ReadOptions) -> Result<Read> {
     let possible = (bytes.len() - at) / (row_len + 2) + 1;
     let mut intake = Intake::new(path, options, dim, possible.min(count as usize))?;
     let mut vector = Vec::with_capacity(dim);
+    let (meter, mut reported) = (Meter::new(observer, Stage::Reading, bytes.len()), 0);
     for entry in 1..=count {
         if intake.is_full() {
             break;
@@ -46,7 +48,8 @@ pub(crate) fn read(input: &Input, options: &ReadOptions) -> Result<Read> {
         intake.take(checked, Place::Entry(entry));
         at = space + 1 + row_len;
         if entry % 4096 == 0 {
-            options.progress.advance(at as u64, bytes.len() as u64);
+            meter.advance(at - reported)?;
+            reported = at;
         }
     }
     let mut warnings = Vec::new();

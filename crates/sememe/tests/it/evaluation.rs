@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
+use sememe::align::Alignment;
 use sememe::align::{Options, align, extend};
 use sememe::evaluate::{
     Analogies, Answer, Bootstrap, Corpus, Oov, Overlap, Probabilities, ScoredPairs, SentenceOptions, SentencePairs,
@@ -10,8 +11,7 @@ use sememe::evaluate::{
 };
 use sememe::files::Input;
 use sememe::lexicon::Lexicon;
-use sememe::model::Alignment;
-use sememe::preparation::Casing;
+use sememe::prepare::Casing;
 use sememe::retrieve::{Criterion, Pair, Retriever};
 use sememe::vectors::{Embeddings, Matrix};
 use serde::Deserialize;

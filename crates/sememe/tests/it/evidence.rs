@@ -1,11 +1,11 @@
 //! What models are fitted to: gathered, written, merged, continued.
 
 use sememe::align::{Options, align, fit_evidence};
-use sememe::evidence::{self, Evidence};
 use sememe::lexicon::Tuples;
 use sememe::model::{self, FitWarning, Method, Shrinkage};
-use sememe::normalize::Step;
-use sememe::preparation::Casing;
+use sememe::moments::{self, Evidence};
+use sememe::prepare::Casing;
+use sememe::prepare::Step;
 use sememe::vectors::Embeddings;
 
 use crate::samples::{complete_tuples, many_views};
@@ -36,7 +36,7 @@ fn all_pairs() -> Tuples {
 }
 
 /// The evidence that somebody has who knows only some of the views.
-fn part(known: &[usize], tuples: &Tuples, options: &evidence::Options) -> Evidence {
+fn part(known: &[usize], tuples: &Tuples, options: &moments::EvidenceOptions) -> Evidence {
     let views = views();
     let mut own = Tuples::new(known.len());
     for tuple in tuples.iter() {
@@ -46,12 +46,12 @@ fn part(known: &[usize], tuples: &Tuples, options: &evidence::Options) -> Eviden
     Evidence::gather(known, &own, options).unwrap().0
 }
 
-fn options(normalize: Vec<Step>) -> evidence::Options {
-    evidence::Options { normalize, ..Default::default() }
+fn options(normalize: Vec<Step>) -> moments::EvidenceOptions {
+    moments::EvidenceOptions { normalize, ..Default::default() }
 }
 
-fn fitting() -> model::Options {
-    model::Options { method: Some(Method::Mbfa), shrinkage: Shrinkage::None, ..Default::default() }
+fn fitting() -> model::FitOptions {
+    model::FitOptions { method: Some(Method::Mbfa), shrinkage: Shrinkage::None, ..Default::default() }
 }
 
 #[test]
@@ -95,7 +95,7 @@ fn parts_that_do_not_fit_together_are_refused() {
     let first = || part(&[0, 1], &pairs(0, 1, 0..60), &unit);
     let refused = |other: Evidence| Evidence::merged(vec![first(), other]).unwrap_err().to_string();
     assert!(refused(first()).contains("given twice"));
-    let lower = evidence::Options { casing: Casing::Lower, ..unit.clone() };
+    let lower = moments::EvidenceOptions { casing: Casing::Lower, ..unit.clone() };
     assert!(refused(part(&[0, 1], &pairs(0, 1, 60..90), &lower)).contains("lower-cased"));
     assert!(refused(part(&[0, 1], &pairs(0, 1, 60..90), &options(vec![]))).contains("normalized by unit"));
     let renamed = |dim: usize| {
@@ -117,7 +117,7 @@ fn parts_that_do_not_fit_together_are_refused() {
 fn monolingual_words_count_by_their_weight() {
     let views: Vec<(String, Embeddings)> = NAMES.map(str::to_owned).into_iter().zip(views()).collect();
     let gather = |monolingual| {
-        let options = evidence::Options { monolingual, ..Default::default() };
+        let options = moments::EvidenceOptions { monolingual, ..Default::default() };
         Evidence::gather(views.clone(), &all_pairs(), &options)
     };
     let (with, _) = gather(Some(0.1)).unwrap();
@@ -160,19 +160,19 @@ fn a_fit_goes_on_where_it_ended_and_only_with_the_same_data() {
     let error = align(changed, &tuples, &resume).unwrap_err().to_string();
     assert!(error.contains("the vectors of view \"y\""), "{error}");
     let two = || (views[..2].to_vec(), complete_tuples(2, 90));
-    let mbfa = || model::Options { method: Some(Method::Mbfa), ..Default::default() };
+    let mbfa = || model::FitOptions { method: Some(Method::Mbfa), ..Default::default() };
     let mut stopped = Options { fit: mbfa(), ..Default::default() };
     stopped.fit.mbfa.evaluations = 3;
     let (of_two, tuples_of_two) = two();
     let stopped = align(of_two, &tuples_of_two, &stopped).unwrap().alignment;
-    let again = |fit: model::Options| {
+    let again = |fit: model::FitOptions| {
         align(two().0, &two().1, &Options { fit, resume: Some(stopped.clone()), ..Default::default() })
     };
-    let by_itself = again(model::Options::default()).unwrap().alignment.model;
+    let by_itself = again(model::FitOptions::default()).unwrap().alignment.model;
     assert_eq!((by_itself.method, &by_itself.shrinkage), (Method::Mbfa, &stopped.model.shrinkage));
     let values = by_itself.trace.unwrap().negative_log_likelihoods;
     assert!(values.windows(2).all(|two| two[1] <= two[0] + 1e-9), "{values:?}");
-    let error = again(model::Options { shrinkage: Shrinkage::By(0.9), ..mbfa() }).unwrap_err().to_string();
+    let error = again(model::FitOptions { shrinkage: Shrinkage::By(0.9), ..mbfa() }).unwrap_err().to_string();
     assert!(error.contains("shrunk"), "{error}");
 
     let ibfa = align(views[..2].to_vec(), &complete_tuples(2, 90), &Options::default()).unwrap().alignment;

@@ -11,8 +11,8 @@ use crate::samples::{complete_tuples, many_views};
 
 const ROWS: usize = 400;
 
-fn fitting(method: Option<Method>) -> model::Options {
-    let mut options = model::Options { method, shrinkage: Shrinkage::None, ..Default::default() };
+fn fitting(method: Option<Method>) -> model::FitOptions {
+    let mut options = model::FitOptions { method, shrinkage: Shrinkage::None, ..Default::default() };
     options.mbfa.tolerance = 1e-13;
     options.mbfa.evaluations = 20_000;
     options
@@ -83,7 +83,7 @@ fn direct_methods_map_the_new_view_to_their_space() {
         // As if it had been there from the beginning: the pivot's latent vectors are its own.
         let moments = Moments::of(&[("2", &views[2]), ("1", &views[1])], &complete_tuples(2, ROWS));
         let (expected, _) =
-            model::fit(&moments, &model::Options { method: Some(method), ..Default::default() }).unwrap();
+            model::fit(&moments, &model::FitOptions { method: Some(method), ..Default::default() }).unwrap();
         let found = &extended.alignment.model.views[2].projection;
         assert!((found - &expected.views[0].projection).norm_max() < 1e-6);
         assert!(extended.latent.log_density.is_none());

@@ -41,7 +41,7 @@ fn precision(fitted: align::Fitted, from: usize, to: usize) -> f64 {
 }
 
 fn refined(views: &[Embeddings], given: &Tuples, trust: Trust) -> Learned {
-    let options = learn::Options { trust, ..Default::default() };
+    let options = learn::LearnOptions { trust, ..Default::default() };
     learn::learn(named(views), given, &options, &()).unwrap()
 }
 
@@ -69,9 +69,11 @@ fn every_method_learns() {
     let views = skewed_views(WORDS, &[60, 60], 2);
     let given = few(2, [0, 1], 30);
     for method in [Method::Svd, Method::Cca, Method::LeastSquares] {
-        let align =
-            align::Options { fit: FitOptions { method: Some(method), ..Default::default() }, ..Default::default() };
-        let options = learn::Options { align, trust: Trust::Doubt, ..Default::default() };
+        let align = align::AlignOptions {
+            fit: FitOptions { method: Some(method), ..Default::default() },
+            ..Default::default()
+        };
+        let options = learn::LearnOptions { align, trust: Trust::Doubt, ..Default::default() };
         let learned = learn::learn(named(&views), &given, &options, &()).unwrap();
         assert_eq!(learned.fitted.alignment.model.method, method);
         let found = precision(learned.fitted, 0, 1);
@@ -82,7 +84,7 @@ fn every_method_learns() {
 #[test]
 fn nothing_is_enough_where_views_are_alike_and_the_bits_do_not_depend_on_threads() {
     let views = skewed_views(WORDS, &[60, 56], 3);
-    let options = learn::Options { is_unsupervised: true, seed: 7, ..Default::default() };
+    let options = learn::LearnOptions { is_unsupervised: true, seed: 7, ..Default::default() };
     let on = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| learn::learn(named(&views), &Tuples::new(2), &options, &()).unwrap())
@@ -99,7 +101,7 @@ fn nothing_is_enough_where_views_are_alike_and_the_bits_do_not_depend_on_threads
 fn unrelated_views_are_no_result() {
     let (x, _) = two_views(WORDS, 40, 3, 4);
     let (y, _) = two_views(WORDS, 40, 3, 5);
-    let options = learn::Options { is_unsupervised: true, ..Default::default() };
+    let options = learn::LearnOptions { is_unsupervised: true, ..Default::default() };
     let error = learn::learn(named(&[x, y]), &Tuples::new(2), &options, &()).unwrap_err();
     assert!(matches!(error, Error::NoBetterThanChance { .. }), "{error}");
     assert!(error.to_string().contains("no better than chance") && !error.is_bad_input());
@@ -109,7 +111,7 @@ fn unrelated_views_are_no_result() {
 fn too_few_words_or_no_pair_of_them_is_said() {
     let views = skewed_views(50, &[60, 56], 6);
     for is_unsupervised in [false, true] {
-        let options = learn::Options { is_unsupervised, ..Default::default() };
+        let options = learn::LearnOptions { is_unsupervised, ..Default::default() };
         let error = learn::learn(named(&views), &complete_tuples(2, 50), &options, &()).unwrap_err();
         assert!(error.to_string().contains("\"v0\" has 50 words"), "{error}");
     }
@@ -118,7 +120,7 @@ fn too_few_words_or_no_pair_of_them_is_said() {
     assert!(matches!(error, Error::NotEnoughData(_)), "{error}");
     // All words are the same.
     let alike = embeddings_of_rows(&vec![vec![1.0, 2.0]; WORDS]);
-    let options = learn::Options { is_unsupervised: true, ..Default::default() };
+    let options = learn::LearnOptions { is_unsupervised: true, ..Default::default() };
     let error = learn::learn(named(&[alike, views[1].clone()]), &Tuples::new(2), &options, &()).unwrap_err();
     assert!(error.to_string().contains("\"v0\" has 0 words"), "{error}");
 }
@@ -179,7 +181,7 @@ fn learning_that_is_stopped_keeps_what_it_has() {
 fn the_size_of_the_hidden_vector_is_chosen_at_last() {
     for dims in [&[60, 56][..], &[60, 60, 60]] {
         let views = skewed_views(WORDS, dims, 4);
-        let mut options = learn::Options::default();
+        let mut options = learn::LearnOptions::default();
         options.align.fit.latent = LatentSize::Auto;
         let observer = Impatient(AtomicUsize::new(0));
         let learned =
@@ -207,7 +209,7 @@ fn three_entries_are_enough_to_begin_among_several_views() {
 #[test]
 fn a_search_that_is_stopped_is_no_result() {
     let views = skewed_views(WORDS, &[60, 56], 3);
-    let options = learn::Options { is_unsupervised: true, ..Default::default() };
+    let options = learn::LearnOptions { is_unsupervised: true, ..Default::default() };
     let observer = Impatient(AtomicUsize::new(0));
     let error = learn::learn(named(&views), &Tuples::new(2), &options, &observer).unwrap_err();
     assert!(matches!(error, Error::StoppedEarly(_)) && !error.is_bad_input(), "{error}");

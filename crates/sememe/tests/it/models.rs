@@ -17,7 +17,7 @@ fn maximum_likelihood(method: Method) -> Options {
 
 /// MBFA to the end.
 fn thorough(latent: usize) -> Options {
-    let mbfa = mbfa::Options { evaluations: 20_000, tolerance: 1e-13, ..Default::default() };
+    let mbfa = mbfa::MbfaOptions { evaluations: 20_000, tolerance: 1e-13, ..Default::default() };
     Options { latent: LatentSize::Of(latent), mbfa, ..maximum_likelihood(Method::Mbfa) }
 }
 
@@ -142,7 +142,7 @@ fn mbfa_gives_the_same_bits_on_any_number_of_threads() {
     // Wide enough for matrix products to be split among threads.
     let views = many_views(300, &[70, 80, 70], 4);
     let moments = moments_of(&views, |row, view| row % 3 != view || row % 2 == 0);
-    let options = Options { mbfa: mbfa::Options { evaluations: 8, ..Default::default() }, ..Options::default() };
+    let options = Options { mbfa: mbfa::MbfaOptions { evaluations: 8, ..Default::default() }, ..Options::default() };
     let models = [1, 2, 5].map(|threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| fit(&moments, &options))
@@ -209,7 +209,7 @@ proptest! {
         let views = many_views(90, &[3, 2, 4], seed);
         let moments = moments_of(&views, |row, view| !holes || row % 4 == 3 || row % 4 != view);
         let solver = if plain { Solver::Em } else { Solver::Accelerated };
-        let mbfa = mbfa::Options { solver, start: Start::Random(seed), evaluations: 200, ..Default::default() };
+        let mbfa = mbfa::MbfaOptions { solver, start: Start::Random(seed), evaluations: 200, ..Default::default() };
         let model = fit(&moments, &Options { latent: LatentSize::Of(2), mbfa, ..maximum_likelihood(Method::Mbfa) });
         let values = model.trace.unwrap().negative_log_likelihoods;
         prop_assert!(values.len() > 3);

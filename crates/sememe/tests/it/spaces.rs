@@ -1,10 +1,10 @@
 //! The whole way: align, write, open, project.
 
+use sememe::align::Alignment;
 use sememe::align::{Aligned, Options, align};
-use sememe::evidence;
-use sememe::model::Alignment;
-use sememe::normalize::Step;
-use sememe::preparation::Casing;
+use sememe::moments;
+use sememe::prepare::Casing;
+use sememe::prepare::Step;
 use sememe::retrieve::{Criterion, Hit, Views};
 use sememe::space::Space;
 use sememe::vectors::{Embeddings, Matrix};
@@ -20,7 +20,7 @@ fn aligned(options: &Options) -> (Aligned, Embeddings) {
 fn options() -> Options {
     let normalize = vec![Step::Unit, Step::Center, Step::Standardize];
     Options {
-        evidence: evidence::Options { casing: Casing::Lower, normalize, ..Default::default() },
+        evidence: moments::EvidenceOptions { casing: Casing::Lower, normalize, ..Default::default() },
         ..Options::default()
     }
 }

@@ -1,27 +1,24 @@
 //! `sememe align --refine` and `--unsupervised`: pairs that are learned from the vectors.
 
-use std::ops::ControlFlow;
-use std::sync::Arc;
-
 use sememe::align::{self, Aligned};
-use sememe::learn::{self, Observer, Report, Round, Trust};
-use sememe::vectors::Embeddings;
-use serde_json::Value;
+use sememe::learn::{self, LearningReport, Trust};
+use sememe::vectors::View;
+use serde_json::{Value, json};
 
 use super::describe_with;
 use crate::arguments::{Align, Global};
 use crate::commands::gather::{gather, gather_whatever};
 use crate::output::{self, count};
-use crate::progress::{Interruption, Rounds, Stopwatch};
+use crate::progress::{Rounds, Stopwatch};
 
 /// Doubtful entries that people are shown.
 const SHOWN: usize = 10;
 
 pub fn from_vectors(
     arguments: &Align,
-    options: &align::Options,
+    options: &align::AlignOptions,
     global: &Global,
-    interruption: &Arc<Interruption>,
+    rounds: &Rounds,
 ) -> anyhow::Result<(Aligned, Value)> {
     let mut stopwatch = Stopwatch::start(global);
     let (views, gathering, reading) = (&arguments.views, &arguments.gathering, &arguments.reading);
@@ -31,18 +28,17 @@ pub fn from_vectors(
     };
     stopwatch.finished("reading");
     let by_default = if gathering.lexicon.is_empty() { Trust::Doubt } else { Trust::Keep };
-    let options = learn::Options {
+    let options = learn::LearnOptions {
         align: options.clone(),
         is_unsupervised: arguments.learning.unsupervised,
         trust: arguments.learning.trust.unwrap_or(by_default),
         seed: global.seed,
     };
-    let rounds = Rounds::new(global, interruption);
-    let learned = learn::learn(gathered.views, &gathered.tuples, &options, &rounds);
+    let learned = learn::learn(gathered.views, &gathered.tuples, &options, rounds);
     rounds.finish();
     let learned = learned?;
     stopwatch.finished("learning");
-    let learning = learned.report.describe(&learned.fitted.prepared);
+    let learning = json!(learned.report.named(&learned.fitted.prepared));
     report(&learned.report, &learned.fitted.prepared, global);
     let aligned = learned.fitted.project()?;
     stopwatch.finished("projecting");
@@ -52,7 +48,7 @@ pub fn from_vectors(
 }
 
 /// How it went, for people.
-fn report(report: &Report, views: &[Embeddings], global: &Global) {
+fn report(report: &LearningReport, views: &[View], global: &Global) {
     let (rounds, induced) = (count(report.rounds.len()), count(report.induced));
     output::note(global, format_args!("learned in {rounds} rounds: {induced} pairs induced"));
     for chance in &report.chances {
@@ -64,20 +60,12 @@ fn report(report: &Report, views: &[Embeddings], global: &Global) {
         output::warn(global, format_args!("what was learned makes given entries much harder to find, {instead}"));
     }
     if !report.doubtful.is_empty() {
-        let shown = report.doubtful.iter().take(SHOWN).map(|entry| entry.words(views).join(" "));
+        let shown = report
+            .doubtful
+            .iter()
+            .take(SHOWN)
+            .map(|entry| entry.labels(views).map(|label| label.to_string()).join(" "));
         let (number, shown) = (count(report.doubtful.len()), shown.collect::<Vec<_>>().join(", "));
         output::note(global, format_args!("{number} given entries look wrong, such as: {shown}"));
-    }
-}
-
-impl Observer for Rounds {
-    fn round(&self, round: &Round) -> ControlFlow<()> {
-        self.show(format!(
-            "learning: round {}, {} pairs among {} words, mean similarity {:.4} (Ctrl-C ends it)",
-            round.number,
-            count(round.pairs),
-            count(round.words),
-            round.objective
-        ))
     }
 }

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use sememe::align::{self, Aligned};
-use sememe::evidence::Evidence;
-use sememe::latent::LatentView;
+use sememe::model::LatentView;
+use sememe::moments::Evidence;
 use sememe::space::Space;
 use serde_json::{Value, json};
 
@@ -18,10 +18,10 @@ use crate::progress::{Interruption, Rounds, Stopwatch};
 
 pub fn run(arguments: &Align, global: &Global, interruption: &Arc<Interruption>) -> anyhow::Result<()> {
     Space::check_writable(&arguments.output)?;
-    let observer = Arc::new(Rounds::new(global, interruption));
-    let options = align::Options {
+    let rounds = Rounds::new(global, interruption);
+    let options = align::AlignOptions {
         evidence: arguments.gathering.options(),
-        fit: arguments.fitting.options(global.seed, observer.clone()),
+        fit: arguments.fitting.options(global.seed),
         resume: match arguments.resume {
             true => Some(Space::open(&arguments.output).context("nothing to resume")?.alignment().clone()),
             false => None,
@@ -29,12 +29,12 @@ pub fn run(arguments: &Align, global: &Global, interruption: &Arc<Interruption>)
     };
     let result = match &arguments.learning {
         Learning { refine: false, unsupervised: false, .. } if arguments.moments.is_empty() => {
-            from_vectors(arguments, &options, global)
+            from_vectors(arguments, &options, global, &rounds)
         }
-        Learning { refine: false, unsupervised: false, .. } => from_moments(arguments, &options, global),
-        _ => learning::from_vectors(arguments, &options, global, interruption),
+        Learning { refine: false, unsupervised: false, .. } => from_moments(arguments, &options, global, &rounds),
+        _ => learning::from_vectors(arguments, &options, global, &rounds),
     };
-    observer.finish();
+    rounds.finish();
     let (aligned, mut json) = result?;
     for warning in &aligned.warnings {
         output::warn(global, warning);
@@ -46,11 +46,16 @@ pub fn run(arguments: &Align, global: &Global, interruption: &Arc<Interruption>)
     output::result(global, json, || format!("{}\nwrote {}", summary(&aligned), arguments.output.display()))
 }
 
-fn from_vectors(arguments: &Align, options: &align::Options, global: &Global) -> anyhow::Result<(Aligned, Value)> {
+fn from_vectors(
+    arguments: &Align,
+    options: &align::AlignOptions,
+    global: &Global,
+    rounds: &Rounds,
+) -> anyhow::Result<(Aligned, Value)> {
     let mut stopwatch = Stopwatch::start(global);
     let gathered = gather(&arguments.views, &arguments.gathering, &arguments.reading, global)?;
     stopwatch.finished("reading");
-    let aligned = align::align(gathered.views, &gathered.tuples, options)?;
+    let aligned = align::align(gathered.views, &gathered.tuples, options, rounds)?;
     stopwatch.finished("fitting");
     let json = describe_with(&aligned, gathered.lexicons_read, gathered.views_read);
     Ok((aligned, json))
@@ -67,7 +72,12 @@ fn describe_with(aligned: &Aligned, lexicons_read: Vec<Value>, views_read: Vec<V
 }
 
 /// Fits to moments; the words of views that are given are projected, the others have none.
-fn from_moments(arguments: &Align, options: &align::Options, global: &Global) -> anyhow::Result<(Aligned, Value)> {
+fn from_moments(
+    arguments: &Align,
+    options: &align::AlignOptions,
+    global: &Global,
+    rounds: &Rounds,
+) -> anyhow::Result<(Aligned, Value)> {
     let mut stopwatch = Stopwatch::start(global);
     let read = |path| match Evidence::read(path) {
         Ok(evidence) => Ok(evidence),
@@ -86,11 +96,11 @@ fn from_moments(arguments: &Align, options: &align::Options, global: &Global) ->
     }
     let (mut views, _) = read_views(&arguments.views, &arguments.gathering, &arguments.reading, global)?;
     stopwatch.finished("reading");
-    let (alignment, warnings) = align::fit_evidence(evidence, options)?;
+    let (alignment, warnings) = align::fit_evidence(evidence, options, rounds)?;
     stopwatch.finished("fitting");
     let mut latent = Vec::new();
     for (index, view) in alignment.model.views.iter().enumerate() {
-        let given = views.iter().position(|(name, _)| *name == view.name).map(|at| views.swap_remove(at).1);
+        let given = views.iter().position(|given| given.name() == view.name).map(|at| views.swap_remove(at).named());
         latent.push(given.map(|embeddings| alignment.project(index, embeddings)).transpose()?);
     }
     stopwatch.finished("projecting");
@@ -161,5 +171,5 @@ pub fn summary(aligned: &Aligned) -> String {
 }
 
 fn words(latent: &Option<LatentView>) -> usize {
-    latent.as_ref().map_or(0, |latent| latent.embeddings.len())
+    latent.as_ref().map_or(0, |latent| latent.view.len())
 }

@@ -11,7 +11,7 @@ mod translation;
 use std::path::{Path, PathBuf};
 
 use sememe::evaluate::Intervals;
-use sememe::preparation::Casing;
+use sememe::prepare::Casing;
 
 use crate::arguments::{BadUsage, Evaluate, Global};
 

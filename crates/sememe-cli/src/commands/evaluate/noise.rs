@@ -16,19 +16,19 @@ pub fn run(arguments: &EvaluateNoise, global: &Global) -> anyhow::Result<()> {
         check_writable(file)?;
     }
     let gathered = gather(&arguments.views, &arguments.gathering, &arguments.reading, global)?;
-    let [(from, source), (to, target)] = &gathered.views[..] else { unreachable!("two views are asked for") };
+    let [from, to] = [0, 1].map(|place| gathered.views[place].name());
+    let [source, target] = &[0, 1].map(|place| gathered.views[place].named());
     let read = lexicon::read_pairs(&arguments.gold, from, to, &Default::default())?;
     let gold_report = report_read(&arguments.gold.display().to_string(), &read, global);
     let gold = arguments.gathering.casing().of_lexicon(read.lexicon);
     let views = [source, target];
-    let trained =
-        TrainedPairs::of(&gathered.tuples, &[from.as_str(), to.as_str()], |view, word| views[view].word(word));
+    let trained = TrainedPairs::of(&gathered.tuples, &[from, to], |view, word| views[view].word(word));
     let overlap = Overlap::of(&trained, &gold, source, target);
     if overlap.trained_pairs > 0 {
         let (pairs, all) = (count(overlap.trained_pairs), count(overlap.gold_pairs));
         output::warn(global, format_args!("{pairs} of {all} gold pairs are in the dictionary that is fitted to"));
     }
-    let mut study = Study::new([(from.as_str(), source), (to.as_str(), target)], &gathered.tuples, &gold);
+    let mut study = Study::new([(from, source), (to, target)], &gathered.tuples, &gold);
     study.steps = &arguments.gathering.normalize.0;
     study.methods = &arguments.methods;
     study.shrinkage = arguments.shrinkage;

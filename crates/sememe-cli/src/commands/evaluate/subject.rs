@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use sememe::evaluate::Words;
-use sememe::normalize::Normalizer;
-use sememe::preparation::Casing;
+use sememe::prepare::Casing;
+use sememe::prepare::Normalizer;
 use sememe::space::Space;
 use sememe::vectors::Embeddings;
 
@@ -43,11 +43,11 @@ pub fn open_space(what: &Path, vectors: &Vectors, with: Option<&Path>) -> anyhow
 pub fn open_vectors(path: &Path, is_first: bool, vectors: &Vectors, global: &Global) -> anyhow::Result<Embeddings> {
     let words = if is_first { vectors.words.clone() } else { None };
     let read = read_vectors(path, words, &vectors.reading, global)?;
-    let mut embeddings = casing(vectors).of_embeddings(read.embeddings);
-    if let Some(steps) = &vectors.normalize {
-        Normalizer::fit_apply(&steps.0, &mut embeddings);
-    }
-    Ok(embeddings)
+    let embeddings = casing(vectors).of_embeddings(read.embeddings);
+    let Some(steps) = &vectors.normalize else { return Ok(embeddings) };
+    let mut rows = embeddings.matrix().clone();
+    Normalizer::fit_apply(&steps.0, &mut rows);
+    Ok(embeddings.with_matrix(rows))
 }
 
 pub fn casing(vectors: &Vectors) -> Casing {

@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use sememe::evaluate::{self, Bootstrap, Comparison, Oov, Overlap, Translation};
 use sememe::lexicon::{self, Lexicon};
-use sememe::preparation::Casing;
-use sememe::retrieve::{Criterion, Pair, Retriever, Views};
-use sememe::space::Space;
+use sememe::prepare::Casing;
+use sememe::retrieve::{Criterion, Pair, Retriever};
+use sememe::space::{Space, Views};
 use sememe::vectors::Embeddings;
 use serde_json::{Value, json};
 
@@ -141,7 +141,7 @@ impl Subject {
         let (source, target) = if is_back { (second, first) } else { (first, second) };
         let gold = casing.of_lexicon(asked.gold.clone());
         let bar = Bar::new(asked.global, "comparing words");
-        let pair = Pair { progress: &*bar, ..Pair::new(source.matrix(), target.matrix()) };
+        let pair = Pair { observer: &*bar, ..Pair::new(source.matrix(), target.matrix()) };
         let result = Retriever::new(pair, asked.criterion)
             .and_then(|retriever| evaluate::translation(source, target, &gold, &retriever));
         bar.finish();

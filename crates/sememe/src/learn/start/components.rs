@@ -9,7 +9,7 @@ use rayon::prelude::*;
 
 use crate::error::Result;
 use crate::linalg::{Eigen, Mat, outer_gram, product_of_rows, times};
-use crate::normalize::column_means;
+use crate::prepare::column_means;
 use crate::random::Random;
 use crate::vectors::Matrix;
 

@@ -1,5 +1,7 @@
 //! Attempts to begin, and whether what came out of the best is better than chance.
 
+use serde::Serialize;
+
 use super::super::WORDS;
 use super::super::rounds::{Learner, Watch};
 use super::super::similarity::Mutual;
@@ -7,12 +9,12 @@ use super::super::words::Words;
 use super::components::{Components, Whitened};
 use super::matching::matching;
 use super::profiles::profiles;
-use crate::align::brief;
+use crate::align::short_fit;
 use crate::error::{Error, Result};
 use crate::linalg::{Mat, Svd, scale_columns, times, times_transpose, transpose_times};
 use crate::model::{self, Model};
 use crate::moments::Shape;
-use crate::normalize::scale_to_unit;
+use crate::prepare::scale_to_unit;
 use crate::random::Random;
 use crate::vectors::Matrix;
 
@@ -32,7 +34,8 @@ const LEAST_DEVIATION: f64 = 0.02;
 
 /// How an alignment that nobody checked compares with such that cannot be right: the mean CSLS of words with their best
 /// translations.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Chance {
     /// Of the alignment.
     pub objective: f64,
@@ -61,7 +64,7 @@ pub struct Found {
 
 /// Aligns two views of which no pair is known.
 pub fn search(shapes: [&Shape; 2], words: [&Words; 2], random: &mut Random, watch: &mut Watch) -> Result<Found> {
-    let fit = brief(&model::Options::default());
+    let fit = short_fit(&model::FitOptions::default());
     let mut learner =
         Learner { shapes: shapes.map(Clone::clone).to_vec(), words: words.to_vec(), fit, kept: Vec::new(), watch };
     let [x, y] = words.map(|words| words.first(WORDS_FOR_COMPONENTS));

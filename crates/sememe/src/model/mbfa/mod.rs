@@ -9,16 +9,18 @@ mod quasi_newton;
 mod solver;
 mod start;
 
-use std::fmt;
 use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
 
 use self::em::Parameters;
 use self::problem::Problem;
-pub use self::solver::{Observer, Trace};
+pub use self::solver::Trace;
 use super::latent_size::free_loadings;
 use super::{FitWarning, LatentSize, Method, Model};
 use crate::error::{Error, Result};
 use crate::moments::Moments;
+use crate::observe::Observer;
 
 /// Noise under this fraction of a direction's variance is as good as none: a Heywood case.
 const HEYWOOD: f64 = 1e-4;
@@ -27,8 +29,8 @@ const HEYWOOD: f64 = 1e-4;
 const SHORTENING: usize = 8;
 
 /// How MBFA iterates.
-#[derive(Clone)]
-pub struct Options {
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct MbfaOptions {
     /// Where to begin.
     pub start: Start,
     /// How to go on.
@@ -38,42 +40,30 @@ pub struct Options {
     /// Stop when the likelihood rises by less than this fraction, three times in a row, and the point is stationary
     /// ([`Trace::certificate`], or with holes [`Trace::residual`], is under 1e-4).
     pub tolerance: f64,
-    /// Told of every accepted step.
-    pub observer: Arc<dyn Observer>,
 }
 
-impl Default for Options {
+impl Default for MbfaOptions {
     fn default() -> Self {
-        Options {
-            start: Start::Informed,
-            solver: Solver::Accelerated,
-            evaluations: 1000,
-            tolerance: 1e-8,
-            observer: Arc::new(()),
-        }
-    }
-}
-
-impl fmt::Debug for Options {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Options { start, solver, evaluations, tolerance, .. } = self;
-        write!(f, "Options {{ {start:?}, {solver:?}, evaluations: {evaluations}, tolerance: {tolerance} }}")
+        MbfaOptions { start: Start::Informed, solver: Solver::Accelerated, evaluations: 1000, tolerance: 1e-8 }
     }
 }
 
 /// Where to begin.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Start {
     /// Browne's start for complete tuples, a chain of cross-covariances for holes.
     Informed,
     /// Random loadings from a seed.
     Random(u64),
-    /// Where an earlier fit to the same views ended.
+    /// Where an earlier fit to the same views ended. Serialised options leave it out: it is data, no setting.
+    #[serde(skip)]
     Model(Arc<Model>),
 }
 
 /// How to go on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Solver {
     /// A few EM steps, then a quasi-Newton method.
     Accelerated,
@@ -82,7 +72,11 @@ pub enum Solver {
 }
 
 /// Fits the model to all tuples, whatever views they have.
-pub fn fit(moments: &Moments, options: &super::Options) -> Result<(Model, Vec<FitWarning>)> {
+pub fn fit(
+    moments: &Moments,
+    options: &super::FitOptions,
+    observer: &dyn Observer,
+) -> Result<(Model, Vec<FitWarning>)> {
     if moments.views().len() < 2 {
         return Err(Error::argument("number of views", moments.views().len(), "at least two are needed"));
     }
@@ -96,16 +90,16 @@ pub fn fit(moments: &Moments, options: &super::Options) -> Result<(Model, Vec<Fi
         Start::Informed if problem.is_complete() => start::browne(&problem, latent)?,
         Start::Informed => start::chain(&problem, latent)?,
     };
-    let (mut parameters, mut trace) = solver::maximize(&problem, start, &options.mbfa)?;
+    let (mut parameters, mut trace) = solver::maximize(&problem, start, &options.mbfa, observer)?;
     gauge::fix(&problem, &mut parameters)?;
     if let Start::Model(before) = &options.mbfa.start {
         trace.continue_from(before.trace.as_ref());
     }
     if options.latent == LatentSize::Auto {
-        (parameters, trace) = shorten(&problem, parameters, trace, &options.mbfa)?;
+        (parameters, trace) = shorten(&problem, parameters, trace, &options.mbfa, observer)?;
     }
     warnings.extend(heywood_cases(&problem, &parameters)?);
-    if problem.dims.len() == 3 && problem.dims.contains(&parameters.w[0].ncols()) {
+    if problem.dims.len() >= 3 && problem.dims.contains(&parameters.w[0].ncols()) {
         warnings.push(FitWarning::FullLatent { latent: parameters.w[0].ncols() });
     }
     if !trace.converged {
@@ -119,7 +113,13 @@ pub fn fit(moments: &Moments, options: &super::Options) -> Result<(Model, Vec<Fi
 
 /// Shortens the hidden vector as long as the Bayesian information criterion falls: each fit starts from the best
 /// directions of the one before, which come first.
-fn shorten(problem: &Problem, longest: Parameters, trace: Trace, options: &Options) -> Result<(Parameters, Trace)> {
+fn shorten(
+    problem: &Problem,
+    longest: Parameters,
+    trace: Trace,
+    options: &MbfaOptions,
+    observer: &dyn Observer,
+) -> Result<(Parameters, Trace)> {
     let criterion = |latent: usize, trace: &Trace| {
         let value = trace.negative_log_likelihoods.last().copied().unwrap_or(f64::INFINITY);
         2.0 * value * problem.tuples + free_loadings(problem.dims.iter().copied(), latent) * problem.tuples.ln()
@@ -134,7 +134,7 @@ fn shorten(problem: &Problem, longest: Parameters, trace: Trace, options: &Optio
             continue;
         }
         let start = start::leading(problem, &best.1, latent - step)?;
-        let (mut parameters, trace) = solver::maximize(problem, start, options)?;
+        let (mut parameters, trace) = solver::maximize(problem, start, options, observer)?;
         let value = criterion(latent - step, &trace);
         if value < best.0 {
             gauge::fix(problem, &mut parameters)?;

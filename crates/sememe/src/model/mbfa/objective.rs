@@ -197,25 +197,19 @@ mod tests {
     use crate::model::mbfa::{em::step, start};
     use crate::moments::Moments;
     use crate::random::Random;
-    use crate::vectors::{Embeddings, Matrix};
+    use crate::vectors::{Matrix, View};
 
     #[test]
     fn gradient_is_what_the_likelihood_changes_by() {
         let mut random = Random::new(5);
-        let views: Vec<Embeddings> = [3, 4, 2]
-            .iter()
-            .map(|&dim| {
-                let names: Vec<String> = (0..60).map(|row| row.to_string()).collect();
-                let values = (0..60 * dim).map(|_| random.normal() as f32).collect();
-                Embeddings::new(names.iter().map(String::as_str).collect(), Matrix::new(values, dim))
-            })
-            .collect();
+        let views = [("a", 3), ("b", 4), ("c", 2)].map(|(name, dim)| {
+            View::new(name, Matrix::new((0..60 * dim).map(|_| random.normal() as f32).collect(), dim))
+        });
         let mut tuples = Tuples::new(3);
         for row in 0..60 {
             tuples.add(&[0, 1, 2].map(|view| (row % 4 != view).then_some(row)));
         }
-        let named: Vec<(&str, &Embeddings)> = ["a", "b", "c"].into_iter().zip(&views).collect();
-        let moments = Moments::of(&named, &tuples);
+        let moments = Moments::of(&views, &tuples).unwrap();
         let problem = Problem::new(&moments, Shrinkage::None, &mut Vec::new()).unwrap();
         let start = start::random(&problem, 2, 1).unwrap();
         let (objective, point) = Objective::new(&problem, &start).unwrap();

@@ -5,7 +5,7 @@ use crate::error::{Error, Result};
 use crate::linalg::{Cholesky, Mat, add_outer, block, scale_columns, symmetric, times_vector, transpose_times};
 use crate::model::ibfa::few_tuples;
 use crate::model::shrinkage::Shrunk;
-use crate::model::{Emission, FitWarning, Model, Shrinkage, View};
+use crate::model::{Emission, FitWarning, Model, Shrinkage, ViewModel};
 use crate::moments::{Moments, spans};
 
 /// The tuples that have the same views.
@@ -176,7 +176,7 @@ impl Problem {
 
     /// The parameters of a fitted model in whitened coordinates.
     pub(super) fn parameters_of(&self, model: &Model, latent: usize) -> Result<Parameters> {
-        let shapes = |view: &View| (view.name.clone(), view.dim());
+        let shapes = |view: &ViewModel| (view.name.clone(), view.dim());
         let theirs: Vec<(String, usize)> = model.views.iter().map(shapes).collect();
         let ours: Vec<(String, usize)> = self.names.iter().cloned().zip(self.dims.iter().copied()).collect();
         if theirs != ours || model.latent() != latent {
@@ -197,7 +197,7 @@ impl Problem {
     }
 
     /// A view in its own coordinates.
-    pub(super) fn unwhiten(&self, parameters: &Parameters, view: usize) -> Result<View> {
+    pub(super) fn unwhiten(&self, parameters: &Parameters, view: usize) -> Result<ViewModel> {
         let Parameters { w, psi, mu } = parameters;
         self.whiteners[view].unwhiten(&self.names[view], &self.means[view], (&w[view], &psi[view], &mu[view]))
     }

@@ -3,16 +3,15 @@
 //! Every step that is accepted raises the likelihood: EM by its nature, BFGS because shorter steps are tried until one
 //! does. The fit ends when the likelihood hardly rises any more and the point is stationary in the model's own terms.
 
-use std::ops::ControlFlow;
-
 use serde::{Deserialize, Serialize};
 
 use super::em::{Parameters, step};
 use super::objective::Objective;
 use super::problem::Problem;
 use super::quasi_newton::History;
-use super::{Options, Solver};
+use super::{MbfaOptions, Solver};
 use crate::error::Result;
+use crate::observe::{Event, Observer};
 
 /// EM steps before the quasi-Newton method: they are good far from a maximum, and it needs a sensible model to start from.
 const WARM_UP: usize = 5;
@@ -53,21 +52,13 @@ impl Trace {
     }
 }
 
-/// Told of every accepted step; can stop the fit, which then returns the best point so far.
-pub trait Observer: Send + Sync {
-    /// `evaluations` likelihoods were computed; the latest negative log-likelihood per tuple is given.
-    fn accepted(&self, evaluations: usize, negative_log_likelihood: f64) -> ControlFlow<()>;
-}
-
-/// Watches nothing.
-impl Observer for () {
-    fn accepted(&self, _evaluations: usize, _negative_log_likelihood: f64) -> ControlFlow<()> {
-        ControlFlow::Continue(())
-    }
-}
-
-pub(super) fn maximize(problem: &Problem, start: Parameters, options: &Options) -> Result<(Parameters, Trace)> {
-    let mut watch = Watch::new(problem, options);
+pub(super) fn maximize(
+    problem: &Problem,
+    start: Parameters,
+    options: &MbfaOptions,
+    observer: &dyn Observer,
+) -> Result<(Parameters, Trace)> {
+    let mut watch = Watch::new(problem, options, observer);
     let em_steps = match options.solver {
         Solver::Accelerated => WARM_UP,
         Solver::Em => usize::MAX,
@@ -85,14 +76,15 @@ pub(super) fn maximize(problem: &Problem, start: Parameters, options: &Options) 
 /// The trace as it grows, and whether it is at its end.
 struct Watch<'a> {
     problem: &'a Problem,
-    options: &'a Options,
+    options: &'a MbfaOptions,
+    observer: &'a dyn Observer,
     trace: Trace,
     quiet: usize,
     ended: bool,
 }
 
 impl<'a> Watch<'a> {
-    fn new(problem: &'a Problem, options: &'a Options) -> Self {
+    fn new(problem: &'a Problem, options: &'a MbfaOptions, observer: &'a dyn Observer) -> Self {
         let trace = Trace {
             negative_log_likelihoods: Vec::new(),
             evaluations: 0,
@@ -101,7 +93,7 @@ impl<'a> Watch<'a> {
             certificate: None,
             residual: f64::INFINITY,
         };
-        Watch { problem, options, trace, quiet: 0, ended: false }
+        Watch { problem, options, observer, trace, quiet: 0, ended: false }
     }
 
     fn may_evaluate(&self) -> bool {
@@ -116,7 +108,9 @@ impl<'a> Watch<'a> {
             self.quiet = if rise < self.options.tolerance { self.quiet + 1 } else { 0 };
         }
         self.trace.negative_log_likelihoods.push(value);
-        if self.options.observer.accepted(self.trace.evaluations, value).is_break() || !self.may_evaluate() {
+        let (evaluations, most) = (self.trace.evaluations, self.options.evaluations);
+        let step = Event::Step { evaluations, most, negative_log_likelihood: value };
+        if self.observer.observe(step).is_break() || !self.may_evaluate() {
             self.ended = true;
         } else if self.quiet >= QUIET {
             self.quiet = 0;

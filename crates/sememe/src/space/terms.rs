@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::Criterion;
+use super::{Space, TERMS_KIND};
 use crate::error::Result;
-use crate::space::{Space, TERMS_KIND};
+use crate::retrieve::Criterion;
 use crate::tensors::{self, Tensor, TensorFile};
 
 const VERSION: u64 = 1;

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::names;
-use crate::vectors::{Embeddings, Matrix, ROWS_AT_A_TIME};
+use crate::vectors::{Matrix, ROWS_AT_A_TIME};
 
 /// One step of preparation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -50,13 +50,8 @@ pub struct Normalizer {
 }
 
 impl Normalizer {
-    /// Fits the steps one after another on the vectors, and applies them to them.
-    pub fn fit_apply(steps: &[Step], embeddings: &mut Embeddings) -> Self {
-        Normalizer::fit_apply_to_rows(steps, embeddings.matrix_mut())
-    }
-
-    /// [`Normalizer::fit_apply`] to vectors without words.
-    pub fn fit_apply_to_rows(steps: &[Step], matrix: &mut Matrix) -> Self {
+    /// Fits the steps one after another on the rows, and applies them to them.
+    pub fn fit_apply(steps: &[Step], matrix: &mut Matrix) -> Self {
         let mut fitted = Vec::new();
         for &step in steps {
             let learned = match step {
@@ -81,12 +76,7 @@ impl Normalizer {
     }
 
     /// Applies the steps as they were fitted.
-    pub fn apply(&self, embeddings: &mut Embeddings) {
-        self.apply_to_rows(embeddings.matrix_mut());
-    }
-
-    /// [`Normalizer::apply`] to vectors without words.
-    pub fn apply_to_rows(&self, rows: &mut Matrix) {
+    pub fn apply(&self, rows: &mut Matrix) {
         for (step, learned) in &self.fitted {
             apply_step(*step, learned, rows);
         }
@@ -157,30 +147,23 @@ fn column_sums(matrix: &Matrix, term: impl Fn(usize, f64) -> f64 + Sync) -> Vec<
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::vectors::Vocabulary;
-
-    fn embeddings(data: Vec<f32>, dim: usize) -> Embeddings {
-        let names: Vec<String> = (0..data.len() / dim).map(|i| i.to_string()).collect();
-        let words: Vocabulary = names.iter().map(String::as_str).collect();
-        Embeddings::new(words, Matrix::new(data, dim))
-    }
 
     #[test]
     fn steps_are_applied_in_order_and_again_to_new_vectors() {
-        let mut training = embeddings(vec![3.0, 4.0, 0.0, 2.0], 2);
+        let mut training = Matrix::new(vec![3.0, 4.0, 0.0, 2.0], 2);
         let normalizer = Normalizer::fit_apply(&[Step::Unit, Step::Center, Step::Unit], &mut training);
         let expected = [0.6, -0.2].map(|x: f64| (x / 0.4_f64.sqrt()) as f32);
-        assert!((training.vector(0)[0] - 0.948_683_3).abs() < 1e-6 && (expected[0] - 0.948_683_3).abs() < 1e-6);
+        assert!((training.row(0)[0] - 0.948_683_3).abs() < 1e-6 && (expected[0] - 0.948_683_3).abs() < 1e-6);
 
-        let mut same_again = embeddings(vec![6.0, 8.0], 2);
+        let mut same_again = Matrix::new(vec![6.0, 8.0], 2);
         normalizer.apply(&mut same_again);
-        assert_eq!(same_again.vector(0), training.vector(0));
+        assert_eq!(same_again.row(0), training.row(0));
     }
 
     #[test]
     fn constant_coordinates_survive_standardizing() {
-        let mut vectors = embeddings(vec![1.0, 5.0, 3.0, 5.0], 2);
+        let mut vectors = Matrix::new(vec![1.0, 5.0, 3.0, 5.0], 2);
         Normalizer::fit_apply(&[Step::Standardize], &mut vectors);
-        assert_eq!(vectors.vector(1), [3.0, 5.0]);
+        assert_eq!(vectors.row(1), [3.0, 5.0]);
     }
 }

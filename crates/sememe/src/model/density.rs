@@ -5,11 +5,11 @@
 
 use rayon::prelude::*;
 
+use super::{Emission, Model};
 use crate::error::{Error, Result};
 use crate::linalg::{
     Cholesky, Mat, add_outer, block, dot, inner, symmetric, times, times_transpose, times_vector, transpose_times,
 };
-use crate::model::{Emission, Model};
 use crate::moments::{Moments, PatternMoments, Shape, spans};
 use crate::random::Random;
 use crate::vectors::{Matrix, ROWS_AT_A_TIME};
@@ -59,13 +59,12 @@ impl Model {
     /// The joint density of the given views. Methods without a model of noise have none.
     ///
     /// ```
-    /// # use sememe::{lexicon::Tuples, model::{self, ibfa}, moments::Moments, vectors::{Embeddings, Matrix}};
-    /// # let words = || ["a", "b", "c", "d"].into_iter().collect();
-    /// # let x = Embeddings::new(words(), Matrix::new(vec![1.0, 2.0, 3.0, 5.0], 1));
-    /// # let y = Embeddings::new(words(), Matrix::new(vec![2.0, 3.0, 7.0, 9.0], 1));
+    /// # use sememe::{lexicon::Tuples, model::ibfa, moments::Moments, vectors::{Matrix, View}};
+    /// # let x = View::new("x", Matrix::new(vec![1.0, 2.0, 3.0, 5.0], 1));
+    /// # let y = View::new("y", Matrix::new(vec![2.0, 3.0, 7.0, 9.0], 1));
     /// # let mut tuples = Tuples::new(2);
     /// # (0..4).for_each(|i| assert!(tuples.add(&[Some(i), Some(i)])));
-    /// # let moments = Moments::of(&[("x", &x), ("y", &y)], &tuples);
+    /// # let moments = Moments::of(&[x, y], &tuples)?;
     /// # let (model, _) = ibfa::fit(&moments, &Default::default())?;
     /// let both = model.density(&[0, 1])?;
     /// assert!(both.log(&[&[2.0], &[3.0]])? > both.log(&[&[2.0], &[9.0]])?);

@@ -9,19 +9,23 @@
 //! SPACE/csls.en+fr.terms         what retrieval computed of the words of fr once and for all; can be removed at any time
 //! ```
 
+mod pair;
+mod terms;
+mod view_file;
+
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+pub use self::pair::Views;
+use crate::align::Alignment;
 use crate::error::{Error, Place, Result};
 use crate::files::{Bytes, Input, OutputFolder, check_writable, is_temporary};
-use crate::latent::LatentView;
-use crate::model::Alignment;
-use crate::tensors::{Tensor, TensorFile};
-use crate::vectors::{self, Embeddings};
+use crate::model::LatentView;
+use crate::tensors::TensorFile;
+use crate::vectors::{Embeddings, View};
 
 const MODEL: &str = "model.safetensors";
-const LOG_DENSITY: &str = "log_density";
 /// What the names of files with terms of retrieval end in.
 const TERMS: &str = ".terms";
 /// What the metadata of such files call them.
@@ -45,10 +49,10 @@ impl Space {
         let write_files = || {
             for (file, latent) in view_files(alignment).iter().zip(latent) {
                 if let Some(latent) = latent {
-                    write_view(latent, &folder.path().join(file))?;
+                    view_file::write(latent, &folder.path().join(file))?;
                 }
             }
-            let words = latent.iter().map(|latent| latent.as_ref().map_or(0, |latent| latent.embeddings.len()));
+            let words = latent.iter().map(|latent| latent.as_ref().map_or(0, |latent| latent.view.len()));
             let alignment = Alignment { words: words.collect(), ..alignment.clone() };
             alignment.write(&folder.path().join(MODEL))
         };
@@ -76,10 +80,11 @@ impl Space {
         Ok(Space { path: path.to_owned(), alignment: Alignment::read(&path.join(model_file(extensions(path))))? })
     }
 
-    /// The words of every view with their latent vectors; none where the space has none.
-    pub fn latent_views(&self) -> Result<Vec<Option<Embeddings>>> {
+    /// Every view with its latent vectors; none where the space has none.
+    pub fn latent_views(&self) -> Result<Vec<Option<View>>> {
         let views = self.alignment.model.views.iter().zip(&self.alignment.words);
-        views.map(|(view, &words)| (words > 0).then(|| self.view(&view.name)).transpose()).collect()
+        let open = |name: &str| Ok(View::from_embeddings(name, self.view(name)?));
+        views.map(|(view, &words)| (words > 0).then(|| open(&view.name)).transpose()).collect()
     }
 
     /// Whether a view of this name can be added in place: nothing else may be where its words go.
@@ -98,12 +103,12 @@ impl Space {
     /// are there already keep their bits.
     pub fn extend(&self, alignment: &Alignment, latent: &LatentView, copy: Option<&Path>) -> Result<()> {
         let mut words = self.alignment.words.clone();
-        words.push(latent.embeddings.len());
+        words.push(latent.view.len());
         let alignment = Alignment { words, ..alignment.clone() };
         let files = view_files(&alignment);
         let (new, old) = files.split_last().expect("a space has views");
         let write_files = |folder: &Path| {
-            write_view(latent, &folder.join(new))?;
+            view_file::write(latent, &folder.join(new))?;
             // Last, so that the space is whole at any time.
             alignment.write(&folder.join(model_file(extensions(&self.path) + 1)))
         };
@@ -136,7 +141,7 @@ impl Space {
 
     /// A hash of the words and vectors of a view, as its file tells it; files that were not written for a space do not.
     pub(crate) fn fingerprint(&self, view: &str) -> Result<Option<String>> {
-        vectors::safetensors::fingerprint(&self.view_file(view)?.1)
+        view_file::fingerprint(&self.view_file(view)?.1)
     }
 
     /// The model as it is stored.
@@ -153,7 +158,7 @@ impl Space {
     /// `log p(x)` of every word of a view under the model, where the space was written with them.
     pub fn log_density(&self, view: &str) -> Result<Option<Vec<f64>>> {
         let (index, path) = self.view_file(view)?;
-        vectors::safetensors::log_density(&path, self.alignment.words[index])
+        view_file::log_density(&path, self.alignment.words[index])
     }
 
     /// The words of a view with their latent vectors, which stay in the mapped file.
@@ -166,7 +171,7 @@ impl Space {
             );
             return Err(Error::malformed(&self.path, Place::Whole, problem));
         }
-        let embeddings = vectors::safetensors::open_own(&path)?;
+        let embeddings = view_file::open(&path)?;
         let latent = self.alignment.model.latent();
         if embeddings.dim() != latent {
             let problem = format!("has vectors of length {}, but the model's are of length {latent}", embeddings.dim());
@@ -183,11 +188,6 @@ impl Space {
         }
         Ok(embeddings)
     }
-}
-
-fn write_view(latent: &LatentView, path: &Path) -> Result<()> {
-    let log_density = latent.log_density.as_deref().map(|values| (LOG_DENSITY.to_owned(), Tensor::f64s(values)));
-    vectors::safetensors::write_with(&latent.embeddings, log_density.into_iter().collect(), path)
 }
 
 /// Refuses to replace anything but an empty folder or a space with nothing else in it. That there is a file called

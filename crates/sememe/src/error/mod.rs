@@ -1,11 +1,13 @@
 //! One error type: every variant says what went wrong, where, and what to do about it.
 
+mod skipped;
+
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
+pub use self::skipped::{Reason, Skipped};
 use crate::linalg::Failure;
-use crate::vectors::Skipped;
 
 /// A `Result` whose error is [`Error`].
 pub type Result<T> = std::result::Result<T, Error>;
@@ -101,6 +103,9 @@ pub enum Error {
     /// Learning was ended before anybody could know whether it had found something.
     #[error("stopped before it was known whether {:?} and {:?} can be aligned without a dictionary", .0[0], .0[1])]
     StoppedEarly([String; 2]),
+    /// The observer asked the work to stop before it had a result.
+    #[error("stopped before it was done")]
+    Stopped,
     /// A matrix computation failed its residual check.
     #[error(transparent)]
     Numerical(#[from] Failure),
@@ -111,7 +116,11 @@ impl Error {
     pub fn is_bad_input(&self) -> bool {
         !matches!(
             self,
-            Error::Write { .. } | Error::NoBetterThanChance { .. } | Error::StoppedEarly(_) | Error::Numerical(_)
+            Error::Write { .. }
+                | Error::NoBetterThanChance { .. }
+                | Error::StoppedEarly(_)
+                | Error::Stopped
+                | Error::Numerical(_)
         )
     }
 

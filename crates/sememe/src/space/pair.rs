@@ -1,10 +1,10 @@
 //! Retrieval in an aligned space.
 
-use super::cache::Cache;
-use super::{Criterion, Generative, Pair, Retriever};
+use super::Space;
+use super::terms::Cache;
 use crate::error::Result;
-use crate::progress::Progress;
-use crate::space::Space;
+use crate::observe::Observer;
+use crate::retrieve::{Criterion, Generative, Pair, Retriever};
 use crate::vectors::Embeddings;
 
 /// Two views of an open space.
@@ -36,11 +36,11 @@ impl<'a> Views<'a> {
     }
 
     /// What finds translations by a criterion. Terms that take long to compute are kept in the folder of the space.
-    pub fn retriever<'b>(&'b self, criterion: Criterion, progress: &'b dyn Progress) -> Result<Retriever<'b>> {
+    pub fn retriever<'b>(&'b self, criterion: Criterion, observer: &'b dyn Observer) -> Result<Retriever<'b>> {
         let model = &self.space.alignment().model;
         let (from, to) = (model.view_index(self.from)?, model.view_index(self.to)?);
         let generative = Some(Generative { model, from, to, log_density: self.log_density.as_deref() });
-        let pair = Pair { generative, progress, ..Pair::new(self.source.matrix(), self.target.matrix()) };
+        let pair = Pair { generative, observer, ..Pair::new(self.source.matrix(), self.target.matrix()) };
         let Some(cache) = Cache::of(self.space, self.from, self.to, criterion)? else {
             return Retriever::new(pair, criterion);
         };

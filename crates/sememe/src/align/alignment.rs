@@ -5,16 +5,15 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::mbfa::Trace;
-use super::{Emission, Method, Model, View};
 use crate::error::Result;
-use crate::evidence::Sources;
 use crate::files::Input;
-use crate::latent::LatentView;
 use crate::lexicon::TrainedPairs;
-use crate::preparation::{Policy, Preparation};
+use crate::model::mbfa::Trace;
+use crate::model::{Emission, LatentView, Method, Model, ViewModel};
+use crate::moments::Sources;
+use crate::prepare::{Policy, Preparation};
 use crate::tensors::{self, Tensor, TensorFile};
-use crate::vectors::{Embeddings, Matrix};
+use crate::vectors::{Embeddings, Matrix, View};
 
 const KIND: &str = "model";
 const VERSION: u64 = 2;
@@ -78,23 +77,21 @@ struct ViewMetadata {
 }
 
 impl Alignment {
-    /// Prepares and projects vectors of a view: their words under the casing policy, each with its `E[z|x]`.
+    /// Prepares and projects words of a view: spelled by the casing policy, each with its `E[z|x]`.
     pub fn project(&self, view: usize, embeddings: Embeddings) -> Result<LatentView> {
-        self.model.latent_view(view, &self.prepare(view, embeddings)?)
+        let (rows, words) = {
+            let spelled = self.preparation.casing.of_embeddings(embeddings);
+            (self.prepare(view, spelled.matrix().clone())?, spelled)
+        };
+        let name = self.model.views[view].name.as_str();
+        self.model.latent_view(view, &View::from_embeddings(name, words.with_matrix(rows)))
     }
 
-    /// Prepares vectors of a view: what the model is a model of.
-    pub fn prepare(&self, view: usize, embeddings: Embeddings) -> Result<Embeddings> {
+    /// Prepares rows of a view: what the model is a model of.
+    pub fn prepare(&self, view: usize, rows: Matrix) -> Result<Matrix> {
         // Before the preparation, which assumes the dimension.
-        self.model.views[view].check_dimension(embeddings.dim())?;
-        Ok(self.preparation.apply(view, embeddings))
-    }
-
-    /// [`Alignment::prepare`] for vectors without words.
-    pub fn prepare_rows(&self, view: usize, mut rows: Matrix) -> Result<Matrix> {
         self.model.views[view].check_dimension(rows.cols())?;
-        self.preparation.normalizers[view].apply_to_rows(&mut rows);
-        Ok(rows)
+        Ok(self.preparation.apply(view, rows))
     }
 
     /// At which temperature translations from one view to another are calibrated. For a pair that shares too few tuples it
@@ -185,7 +182,7 @@ impl Alignment {
         let mut views = Vec::new();
         for (number, ViewMetadata { name, dim, .. }) in metadata.views.iter().enumerate() {
             let array = |what: &str| format!("{number}.{what}");
-            views.push(View {
+            views.push(ViewModel {
                 name: name.clone(),
                 mu: file.f64s(&array("mu"), *dim)?,
                 projection: file.matrix(&array("projection"), latent, *dim)?,

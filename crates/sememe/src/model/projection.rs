@@ -2,27 +2,28 @@
 
 use rayon::prelude::*;
 
+use super::{Model, ViewModel};
 use crate::error::Result;
 use crate::linalg::{Cholesky, Mat, symmetric, times, times_transpose};
-use crate::model::{Model, View};
-use crate::vectors::{Embeddings, Matrix, ROWS_AT_A_TIME};
+use crate::vectors::{Matrix, ROWS_AT_A_TIME, View};
 
-/// Words of a view with what the model makes of their vectors.
+/// A view with what the model makes of its rows.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct LatentView {
-    /// The words, each with its place in the latent space.
-    pub embeddings: Embeddings,
-    /// `log p(x)` of each, for methods that have a density.
+    /// The view, each row with its place in the latent space.
+    pub view: View,
+    /// `log p(x)` of each row, for methods that have a density.
     pub log_density: Option<Vec<f64>>,
 }
 
 impl Model {
-    /// Projects the prepared vectors of a view.
-    pub fn latent_view(&self, view: usize, prepared: &Embeddings) -> Result<LatentView> {
-        let rows = prepared.matrix();
+    /// Projects the prepared rows of a view.
+    pub fn latent_view(&self, view: usize, prepared: &View) -> Result<LatentView> {
+        let rows = prepared.rows();
         let latent = self.views[view].project(rows)?;
         Ok(LatentView {
-            embeddings: prepared.with_matrix(latent),
+            view: prepared.with_rows(latent),
             log_density: match self.views[view].emission.is_some() {
                 true => Some(self.log_densities(view, rows)?),
                 false => None,
@@ -47,7 +48,7 @@ impl Model {
     }
 }
 
-impl View {
+impl ViewModel {
     /// Where every row `x` lies in the latent space: `E[z|x]` for the generative models.
     pub fn project(&self, rows: &Matrix) -> Result<Matrix> {
         self.check_dimension(rows.cols())?;

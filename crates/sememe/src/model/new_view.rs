@@ -5,12 +5,13 @@
 
 use super::ibfa::few_tuples;
 use super::shrinkage::Shrunk;
-use super::{FitWarning, Options, View};
+use super::{FitOptions, FitWarning, ViewModel};
 use crate::error::{Error, Result};
 use crate::linalg::{
     Cholesky, Mat, add_outer, block, inner, symmetric, times, times_transpose, times_vector, transpose_times,
 };
 use crate::moments::{PatternMoments, Shape};
+use crate::observe::{Event, Observer};
 
 /// The tuples of which the same views are known.
 pub(crate) struct Group {
@@ -41,7 +42,13 @@ struct Sums {
 }
 
 /// Fits the view called `name`, of dimension `dim`; returns it with its shrinkage.
-pub(crate) fn fit(name: &str, dim: usize, groups: &[Group], options: &Options) -> Result<(View, f64, Vec<FitWarning>)> {
+pub(crate) fn fit(
+    name: &str,
+    dim: usize,
+    groups: &[Group],
+    options: &FitOptions,
+    observer: &dyn Observer,
+) -> Result<(ViewModel, f64, Vec<FitWarning>)> {
     let latent = groups[0].precision.nrows();
     if latent < 1 || groups.iter().any(|group| group.moments.mean.len() != latent + dim) {
         return Err(Error::argument("dimension", dim, "the moments are of other vectors"));
@@ -55,7 +62,7 @@ pub(crate) fn fit(name: &str, dim: usize, groups: &[Group], options: &Options) -
     warnings.extend(few_tuples(all.n, std::slice::from_ref(&shape), &[shrunk.by]));
 
     let groups: Vec<Group> = groups.iter().map(|group| group.whitened(x, &all.mean, &shrunk)).collect();
-    let (parameters, evaluations, converged) = maximize(&groups, latent, dim, options)?;
+    let (parameters, evaluations, converged) = maximize(&groups, (latent, dim), options, observer)?;
     if !converged {
         warnings.push(FitWarning::NotConverged { evaluations });
     }
@@ -72,7 +79,12 @@ fn of_x(moments: &PatternMoments, (start, len): (usize, usize)) -> PatternMoment
 }
 
 /// EM from the regression of `x` on `m`, until the likelihood settles.
-fn maximize(groups: &[Group], latent: usize, dim: usize, options: &Options) -> Result<(Parameters, usize, bool)> {
+fn maximize(
+    groups: &[Group],
+    (latent, dim): (usize, usize),
+    options: &FitOptions,
+    observer: &dyn Observer,
+) -> Result<(Parameters, usize, bool)> {
     let mut sums = Sums::new(latent, dim);
     for group in groups {
         let t = Mat::from_fn(latent, latent + dim, |i, j| f64::from(u8::from(i == j)));
@@ -85,7 +97,9 @@ fn maximize(groups: &[Group], latent: usize, dim: usize, options: &Options) -> R
         let (next, value) = step(groups, &parameters)?;
         let tuples: f64 = groups.iter().map(|group| group.moments.n).sum();
         quiet = if before - value < options.mbfa.tolerance * value.abs().max(1.0) { quiet + 1 } else { 0 };
-        if options.mbfa.observer.accepted(evaluation, value / tuples).is_break() {
+        let (evaluations, most) = (evaluation, options.mbfa.evaluations);
+        let step = Event::Step { evaluations, most, negative_log_likelihood: value / tuples };
+        if observer.observe(step).is_break() {
             return Ok((parameters, evaluation, false));
         }
         if quiet >= 3 {

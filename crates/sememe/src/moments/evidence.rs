@@ -6,14 +6,13 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+use super::{KIND, Metadata as MomentsMetadata, Moments, VERSION, check_rows};
 use crate::error::{Error, Result};
 use crate::files::Input;
 use crate::lexicon::Tuples;
-use crate::moments::{self, Moments};
-use crate::normalize::Step;
-use crate::preparation::{Casing, Policy, Preparation};
+use crate::prepare::{Casing, Policy, Preparation, Step};
 use crate::tensors::{self, Tensor, TensorFile};
-use crate::vectors::Embeddings;
+use crate::vectors::View;
 
 /// Something that was used.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -25,17 +24,24 @@ pub struct Source {
 }
 
 impl Source {
-    /// The words and vectors.
-    pub fn of(embeddings: &Embeddings) -> Self {
-        Source { count: embeddings.len(), fingerprint: embeddings.fingerprint() }
+    /// The labels and numbers of a view.
+    pub fn of(view: &View) -> Self {
+        Source { count: view.len(), fingerprint: view.fingerprint() }
     }
 
-    /// The words of all tuples; `word` finds them by view and index.
-    pub(crate) fn of_tuples<'a>(tuples: &Tuples, word: impl Fn(usize, usize) -> &'a str) -> Self {
+    /// The words and weights of all tuples; `word` finds words by view and index.
+    pub(crate) fn of_tuples<W: AsRef<str>>(tuples: &Tuples, word: impl Fn(usize, usize) -> W) -> Self {
         let mut hasher = blake3::Hasher::new();
-        for tuple in tuples.iter() {
-            for (view, index) in tuple.iter().enumerate() {
-                hasher.update(index.map_or("", |index| word(view, index)).as_bytes()).update(b"\t");
+        for (tuple, weight) in tuples.iter_weighted() {
+            for (view, index) in tuple.into_iter().enumerate() {
+                if let Some(index) = index {
+                    hasher.update(word(view, index).as_ref().as_bytes());
+                }
+                hasher.update(b"\t");
+            }
+            // Plain entries hash as they did before there were weights.
+            if weight != 1.0 {
+                hasher.update(&weight.to_le_bytes());
             }
             hasher.update(b"\n");
         }
@@ -60,8 +66,8 @@ pub struct Sources {
 }
 
 /// How evidence is gathered.
-#[derive(Debug, Clone, Default)]
-pub struct Options {
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct EvidenceOptions {
     /// The policy for words; the vectors and tuples given must already follow it.
     pub casing: Casing,
     /// What to do to the vectors first.
@@ -84,7 +90,7 @@ pub struct Evidence {
 #[derive(Serialize, Deserialize)]
 struct Metadata {
     #[serde(flatten)]
-    moments: moments::Metadata,
+    moments: MomentsMetadata,
     #[serde(flatten)]
     policy: Policy,
     sources: Sources,
@@ -92,29 +98,25 @@ struct Metadata {
 
 impl Evidence {
     /// Prepares the views and sums over the tuples; also returns the prepared vectors.
-    pub fn gather(
-        views: Vec<(String, Embeddings)>,
-        tuples: &Tuples,
-        options: &Options,
-    ) -> Result<(Self, Vec<Embeddings>)> {
-        let (names, mut embeddings): (Vec<String>, Vec<Embeddings>) = views.into_iter().unzip();
-        if let Some(twice) = names.iter().enumerate().find_map(|(i, name)| names[..i].contains(name).then_some(name)) {
-            return Err(Error::argument("view", twice, "each view needs a name of its own"));
+    pub fn gather(mut views: Vec<View>, tuples: &Tuples, options: &EvidenceOptions) -> Result<(Self, Vec<View>)> {
+        let is_taken = |(place, view): (usize, &View)| views[..place].iter().any(|other| other.name() == view.name());
+        if let Some(twice) = views.iter().enumerate().find(|view| is_taken(*view)) {
+            return Err(Error::argument("view", twice.1.name(), "each view needs a name of its own"));
         }
+        check_rows(&views, tuples)?;
         let sources = Sources {
-            views: embeddings.iter().map(Source::of).collect(),
-            lexicon: Source::of_tuples(tuples, |view, index| embeddings[view].word(index)),
+            views: views.iter().map(Source::of).collect(),
+            lexicon: Source::of_tuples(tuples, |view, index| views[view].label(index)),
         };
-        let preparation = Preparation::fit_apply(options.casing, &options.normalize, &mut embeddings);
-        let named: Vec<(&str, &Embeddings)> = names.iter().map(String::as_str).zip(&embeddings).collect();
-        let mut moments = Moments::of(&named, tuples);
+        let preparation = Preparation::fit_apply(options.casing, &options.normalize, &mut views);
+        let mut moments = Moments::of(&views, tuples)?;
         if let Some(weight) = options.monolingual {
             if !(weight > 0.0 && weight.is_finite()) {
                 return Err(Error::argument("monolingual weight", weight, "it must be a positive number"));
             }
-            moments.merge(&Moments::of(&named, &every_word(&embeddings)).weighted(weight))?;
+            moments.merge(&Moments::of(&views, &every_row(&views))?.weighted(weight))?;
         }
-        Ok((Evidence { moments, preparation, sources }, embeddings))
+        Ok((Evidence { moments, preparation, sources }, views))
     }
 
     /// Everything taken together. The result does not depend on the order: views that the parts do not all have alike
@@ -215,7 +217,7 @@ impl Evidence {
     /// [`Evidence::read`] on bytes that are already at hand.
     pub fn read_input(input: &Input) -> Result<Self> {
         let file = TensorFile::read(input)?;
-        let Metadata { moments, policy, sources } = file.metadata(moments::KIND, moments::VERSION)?;
+        let Metadata { moments, policy, sources } = file.metadata(KIND, VERSION)?;
         let moments = Moments::from_file(&file, moments)?;
         let dims: Vec<usize> = moments.views().iter().map(|view| view.dim).collect();
         if sources.views.len() != dims.len() {
@@ -225,13 +227,13 @@ impl Evidence {
     }
 }
 
-/// Each word of each view as a tuple by itself.
-fn every_word(views: &[Embeddings]) -> Tuples {
+/// Each row of each view as a tuple by itself.
+fn every_row(views: &[View]) -> Tuples {
     let mut tuples = Tuples::new(views.len());
-    for (view, embeddings) in views.iter().enumerate() {
-        for word in 0..embeddings.len() {
+    for (place, view) in views.iter().enumerate() {
+        for row in 0..view.len() {
             let mut tuple = vec![None; views.len()];
-            tuple[view] = Some(word);
+            tuple[place] = Some(row);
             tuples.add(&tuple);
         }
     }

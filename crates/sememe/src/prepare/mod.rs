@@ -1,52 +1,20 @@
-//! What is done to words and vectors before they are aligned, so that it can be done to others later.
+//! What is done to words and vectors before they are aligned, recorded so that it can be done to others later.
+
+mod casing;
+mod normalizer;
 
 use serde::{Deserialize, Serialize};
 
+pub use self::casing::Casing;
+pub use self::normalizer::{Normalizer, Step};
+pub(crate) use self::normalizer::{column_means, norm, scale_to_unit};
 use crate::error::{Error, Result};
-use crate::lexicon::Lexicon;
-use crate::normalize::{Normalizer, Step};
 use crate::tensors::{Tensor, TensorFile};
-use crate::vectors::Embeddings;
-
-/// Whether words are told apart by their case.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Casing {
-    /// As they are written.
-    #[default]
-    Kept,
-    /// All lower case; of words that become equal the first is kept.
-    Lower,
-}
-
-impl Casing {
-    /// The vectors under this policy.
-    pub fn of_embeddings(self, embeddings: Embeddings) -> Embeddings {
-        match self {
-            Casing::Kept => embeddings,
-            Casing::Lower => embeddings.lowercased(),
-        }
-    }
-
-    /// The dictionary under this policy.
-    pub fn of_lexicon(self, lexicon: Lexicon) -> Lexicon {
-        match self {
-            Casing::Kept => lexicon,
-            Casing::Lower => lexicon.lowercased(),
-        }
-    }
-
-    /// A word under this policy.
-    pub fn of_word(self, word: &str) -> String {
-        match self {
-            Casing::Kept => word.to_owned(),
-            Casing::Lower => word.to_lowercase(),
-        }
-    }
-}
+use crate::vectors::{Matrix, View};
 
 /// How the words and vectors of every view are prepared.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Preparation {
     /// The policy for words.
     pub casing: Casing,
@@ -65,16 +33,15 @@ pub(crate) struct Policy {
 
 impl Preparation {
     /// Fits the steps on the views, whose words follow the policy already, and applies them.
-    pub(crate) fn fit_apply(casing: Casing, steps: &[Step], views: &mut [Embeddings]) -> Self {
-        let normalizers = views.iter_mut().map(|view| Normalizer::fit_apply(steps, view)).collect();
+    pub(crate) fn fit_apply(casing: Casing, steps: &[Step], views: &mut [View]) -> Self {
+        let normalizers = views.iter_mut().map(|view| Normalizer::fit_apply(steps, view.rows_mut())).collect();
         Preparation { casing, steps: steps.to_vec(), normalizers }
     }
 
-    /// Words and vectors of a view as they come, prepared.
-    pub(crate) fn apply(&self, view: usize, embeddings: Embeddings) -> Embeddings {
-        let mut prepared = self.casing.of_embeddings(embeddings);
-        self.normalizers[view].apply(&mut prepared);
-        prepared
+    /// Rows of a view as they come, prepared.
+    pub(crate) fn apply(&self, view: usize, mut rows: Matrix) -> Matrix {
+        self.normalizers[view].apply(&mut rows);
+        rows
     }
 
     /// Whether both do the same to words, by the same steps.

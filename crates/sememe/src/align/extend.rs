@@ -6,17 +6,16 @@
 
 use std::collections::BTreeMap;
 
-use super::held_out;
+use super::{Alignment, held_out};
 use crate::error::{Error, Result};
-use crate::evidence::Source;
-use crate::latent::LatentView;
 use crate::lexicon::{TrainedPairs, Tuples};
 use crate::linalg::{Cholesky, Mat, symmetric, times_vector};
-use crate::model::extension::{self, Group};
-use crate::model::{self, Alignment, FitWarning, Method, Model, Shrinkage};
-use crate::moments::{Moments, PatternMoments, Shape};
-use crate::normalize::Normalizer;
-use crate::vectors::{Embeddings, Matrix};
+use crate::model::new_view::{self, Group};
+use crate::model::{self, FitOptions, FitWarning, LatentView, Method, Model, Shrinkage};
+use crate::moments::{Moments, PatternMoments, Shape, Source};
+use crate::observe::Observer;
+use crate::prepare::Normalizer;
+use crate::vectors::{Label, Matrix, View};
 
 /// How far the fits go that shrinkage is chosen by.
 const EVALUATIONS: usize = 5;
@@ -26,29 +25,31 @@ const EVALUATIONS: usize = 5;
 pub struct Extended {
     /// The former alignment with the new view at the end.
     pub alignment: Alignment,
-    /// The words of the new view where they lie in the latent space.
+    /// The rows of the new view where they lie in the latent space.
     pub latent: LatentView,
     /// What should be known about the fit.
     pub warnings: Vec<FitWarning>,
 }
 
-/// Adds a view. `latent` are the words of the former views with their latent vectors, where the space has them; `tuples`
-/// are over the former views and the new one, which comes last. The casing of the new words must follow the alignment's.
+/// Adds a view. `latent` are the former views with their latent vectors, where the space has them; `tuples` are over the
+/// former views and the new one, which comes last. The casing of the new words must follow the alignment's.
 pub fn extend(
     alignment: &Alignment,
-    latent: &[Option<Embeddings>],
-    (name, mut embeddings): (String, Embeddings),
+    latent: &[Option<View>],
+    mut view: View,
     tuples: &Tuples,
-    options: &model::Options,
+    options: &FitOptions,
+    observer: &dyn Observer,
 ) -> Result<Extended> {
+    let name = view.name().to_owned();
     if alignment.model.view_index(&name).is_ok() {
         return Err(Error::argument("view", &name, "the space has a view of that name already; choose another"));
     }
-    let source = Source::of(&embeddings);
+    let source = Source::of(&view);
     let mut extended = alignment.clone();
-    let word = |view: usize, word: usize| match latent.get(view) {
-        Some(known) => known.as_ref().map_or("", |known| known.word(word)),
-        None => embeddings.word(word),
+    let word = |place: usize, row: usize| match latent.get(place) {
+        Some(known) => known.as_ref().map_or(Label::Word(""), |known| known.label(row)),
+        None => view.label(row),
     };
     extended.sources.lexicon.merge(&Source::of_tuples(tuples, word));
     // Of a space that does not know its own pairs, those of the new view alone would say too little.
@@ -57,19 +58,19 @@ pub fn extend(
         trained.merged(&TrainedPairs::of(tuples, &former.chain([name.as_str()]).collect::<Vec<_>>(), word))
     });
     extended.sources.views.push(source);
-    extended.preparation.normalizers.push(Normalizer::fit_apply(&alignment.preparation.steps, &mut embeddings));
+    extended.preparation.normalizers.push(Normalizer::fit_apply(&alignment.preparation.steps, view.rows_mut()));
 
-    let (view, shrinkage, warnings) = match alignment.model.method {
+    let (fitted, shrinkage, warnings) = match alignment.model.method {
         Method::Ibfa | Method::Mbfa => {
             let known = what_is_known(&alignment.model, latent, tuples)?;
             let mut options = options.clone();
             if options.shrinkage == Shrinkage::Auto {
-                options.shrinkage = held_out_shrinkage(&alignment.model, latent, &embeddings, tuples);
+                options.shrinkage = held_out_shrinkage(&alignment.model, latent, view.rows(), tuples);
             }
-            extension::fit(&name, embeddings.dim(), &groups(&known, &embeddings)?, &options)?
+            new_view::fit(&name, view.dim(), &groups(&known, view.rows())?, &options, observer)?
         }
         method @ (Method::Svd | Method::LeastSquares) => {
-            let pairs = mean_pairs(alignment.model.latent(), latent, &embeddings, tuples)?;
+            let pairs = mean_pairs(alignment.model.latent(), latent, view.rows(), tuples)?;
             map_to_latent(method, &name, (alignment.model.latent(), pairs), options)?
         }
         method @ (Method::Cca | Method::CcaNipals) => {
@@ -77,14 +78,14 @@ pub fn extend(
             return Err(Error::argument("method of the space", method, expected));
         }
     };
-    extended.model.views.push(view);
+    extended.model.views.push(fitted);
     extended.model.shrinkage.push(shrinkage);
-    let latent = extended.model.latent_view(alignment.model.views.len(), &embeddings)?;
+    let latent = extended.model.latent_view(alignment.model.views.len(), &view)?;
     Ok(Extended { alignment: extended, latent, warnings })
 }
 
 /// The rows of the known views and of the new one, by which views are known.
-fn known_rows(latent: &[Option<Embeddings>], tuples: &Tuples) -> Result<BTreeMap<Vec<usize>, Vec<Vec<usize>>>> {
+fn known_rows(latent: &[Option<View>], tuples: &Tuples) -> Result<BTreeMap<Vec<usize>, Vec<Vec<usize>>>> {
     let mut groups: BTreeMap<Vec<usize>, Vec<Vec<usize>>> = BTreeMap::new();
     for tuple in tuples.iter() {
         let known: Vec<usize> = (0..latent.len()).filter(|&view| tuple[view].is_some()).collect();
@@ -100,13 +101,13 @@ fn known_rows(latent: &[Option<Embeddings>], tuples: &Tuples) -> Result<BTreeMap
 }
 
 /// The latent vectors of one view for a number of tuples.
-fn latent_rows(latent: &[Option<Embeddings>], view: usize, tuples: &[Vec<usize>], place: usize) -> Matrix {
+fn latent_rows(latent: &[Option<View>], view: usize, tuples: &[Vec<usize>], place: usize) -> Matrix {
     let rows: Vec<usize> = tuples.iter().map(|tuple| tuple[place]).collect();
-    latent[view].as_ref().expect("tuples are over words of the space").matrix().select(&rows)
+    latent[view].as_ref().expect("tuples are over rows of the space").rows().select(&rows)
 }
 
-fn new_rows(embeddings: &Embeddings, tuples: &[Vec<usize>]) -> Matrix {
-    embeddings.matrix().select(&tuples.iter().map(|tuple| tuple[tuple.len() - 1]).collect::<Vec<_>>())
+fn new_rows(new: &Matrix, tuples: &[Vec<usize>]) -> Matrix {
+    new.select(&tuples.iter().map(|tuple| tuple[tuple.len() - 1]).collect::<Vec<_>>())
 }
 
 /// Tuples of which the same views are known, and what these say of `z` in each: `N(m, M)`.
@@ -118,18 +119,18 @@ struct Known {
 }
 
 impl Known {
-    fn new_rows(&self, embeddings: &Embeddings) -> Matrix {
-        embeddings.matrix().select(&self.pairs.iter().map(|pair| pair.1).collect::<Vec<_>>())
+    fn new_rows(&self, new: &Matrix) -> Matrix {
+        new.select(&self.pairs.iter().map(|pair| pair.1).collect::<Vec<_>>())
     }
 
-    fn group(&self, embeddings: &Embeddings) -> Result<Group> {
+    fn group(&self, new: &Matrix) -> Result<Group> {
         let precision = Cholesky::new(&self.covariance, "a posterior covariance")?.inverse();
-        let moments = PatternMoments::of_rows(&self.mean, &self.new_rows(embeddings));
+        let moments = PatternMoments::of_rows(&self.mean, &self.new_rows(new));
         Ok(Group { precision: symmetric(&precision), covariance: self.covariance.clone(), moments })
     }
 }
 
-fn what_is_known(model: &Model, latent: &[Option<Embeddings>], tuples: &Tuples) -> Result<Vec<Known>> {
+fn what_is_known(model: &Model, latent: &[Option<View>], tuples: &Tuples) -> Result<Vec<Known>> {
     let mut all = Vec::new();
     for (known, tuples) in known_rows(latent, tuples)? {
         let covariance = model.posterior_covariance(&known)?;
@@ -156,33 +157,28 @@ fn what_is_known(model: &Model, latent: &[Option<Embeddings>], tuples: &Tuples) 
     Ok(all)
 }
 
-fn groups(known: &[Known], embeddings: &Embeddings) -> Result<Vec<Group>> {
-    known.iter().map(|known| known.group(embeddings)).collect()
+fn groups(known: &[Known], new: &Matrix) -> Result<Vec<Group>> {
+    known.iter().map(|known| known.group(new)).collect()
 }
 
 /// The shrinkage that is best for finding held-out tuples, as for a whole space.
-fn held_out_shrinkage(
-    model: &Model,
-    latent: &[Option<Embeddings>],
-    embeddings: &Embeddings,
-    tuples: &Tuples,
-) -> Shrinkage {
-    if tuples.len() as f64 >= held_out::MANY * embeddings.dim() as f64 {
+fn held_out_shrinkage(model: &Model, latent: &[Option<View>], new: &Matrix, tuples: &Tuples) -> Shrinkage {
+    if tuples.len() as f64 >= held_out::MANY * new.cols() as f64 {
         return Shrinkage::Auto;
     }
     let [train, test] = tuples.halves().map(|half| what_is_known(model, latent, &half));
     // A half may be too little to fit anything to.
     let (Ok(train), Ok(test)) = (train, test) else { return Shrinkage::Auto };
-    let Ok(groups) = groups(&train, embeddings) else { return Shrinkage::Auto };
+    let Ok(groups) = groups(&train, new) else { return Shrinkage::Auto };
     let score = |by: f64| -> Result<f64> {
-        let mut options = model::Options { shrinkage: Shrinkage::By(by), ..Default::default() };
+        let mut options = FitOptions { shrinkage: Shrinkage::By(by), ..Default::default() };
         options.mbfa.evaluations = EVALUATIONS;
-        let (view, ..) = extension::fit("new", embeddings.dim(), &groups, &options)?;
+        let (view, ..) = new_view::fit("new", new.cols(), &groups, &options, &())?;
         let log_ranks = |known: &Known| -> Result<f64> {
             let some: Vec<usize> =
                 (0..known.pairs.len()).step_by(known.pairs.len().div_ceil(held_out::QUERIES).max(1)).collect();
             let pairs: Vec<(usize, usize)> = some.iter().map(|&at| known.pairs[at]).collect();
-            let new = view.project(&known.new_rows(embeddings).select(&some))?;
+            let new = view.project(&known.new_rows(new).select(&some))?;
             Ok(held_out::sum_of_log_ranks(known.mean.select(&some), new, &pairs))
         };
         test.iter().map(log_ranks).sum()
@@ -194,12 +190,7 @@ fn held_out_shrinkage(
 }
 
 /// Moments of the new vectors and the mean of the known latent vectors, for methods without densities.
-fn mean_pairs(
-    size: usize,
-    latent: &[Option<Embeddings>],
-    embeddings: &Embeddings,
-    tuples: &Tuples,
-) -> Result<PatternMoments> {
+fn mean_pairs(size: usize, latent: &[Option<View>], new: &Matrix, tuples: &Tuples) -> Result<PatternMoments> {
     let mut all: Option<PatternMoments> = None;
     for (known, tuples) in known_rows(latent, tuples)? {
         let mut mean = vec![0.0_f32; tuples.len() * size];
@@ -207,7 +198,7 @@ fn mean_pairs(
             let rows = latent_rows(latent, view, &tuples, place);
             mean.iter_mut().zip(rows.as_slice()).for_each(|(mean, x)| *mean += x / known.len() as f32);
         }
-        let pairs = PatternMoments::of_rows(&new_rows(embeddings, &tuples), &Matrix::new(mean, size));
+        let pairs = PatternMoments::of_rows(&new_rows(new, &tuples), &Matrix::new(mean, size));
         match &mut all {
             Some(all) => all.merge(&pairs),
             None => all = Some(pairs),
@@ -221,11 +212,11 @@ fn map_to_latent(
     method: Method,
     name: &str,
     (latent, pairs): (usize, PatternMoments),
-    options: &model::Options,
-) -> Result<(model::View, f64, Vec<FitWarning>)> {
+    options: &FitOptions,
+) -> Result<(model::ViewModel, f64, Vec<FitWarning>)> {
     let x = Shape { name: name.to_owned(), dim: pairs.mean.len() - latent };
     let z = Shape { name: "the latent space".to_owned(), dim: latent };
-    let options = model::Options { method: Some(method), ..options.clone() };
-    let (mut mapped, warnings) = model::fit(&Moments::of_pairs(&[x, z], [0, 1], pairs), &options)?;
+    let options = FitOptions { method: Some(method), ..options.clone() };
+    let (mut mapped, warnings) = model::fit(&Moments::of_pairs(&[x, z], [0, 1], pairs), &options, &())?;
     Ok((mapped.views.swap_remove(0), mapped.shrinkage.swap_remove(0), warnings))
 }

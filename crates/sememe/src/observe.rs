@@ -1,0 +1,160 @@
+//! One observer for all long work: it is told what stage the work is in and how far it is, and answers whether to go on.
+//!
+//! The library never prints. A program that wants progress bars, a log or a stop button implements [`Observer`].
+
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use serde::Serialize;
+
+use crate::error::{Error, Result};
+
+/// What long work is doing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Stage {
+    /// Reading a file; units are bytes.
+    Reading,
+    /// Computing what a criterion needs of every target; units are targets.
+    Preparing,
+    /// Looking for the nearest targets; units are queries, or a multiple of them.
+    Searching,
+    /// Fitting a model; units are evaluations of the likelihood.
+    Fitting,
+    /// Learning pairs from the vectors; units are rounds, of which nobody knows how many there will be.
+    Learning,
+    /// Measuring against known answers; units are queries.
+    Evaluating,
+}
+
+/// What an [`Observer`] is told.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub enum Event {
+    /// `done` of about `total` units of a stage are done.
+    Progress {
+        /// What is being done.
+        stage: Stage,
+        /// Units done.
+        done: u64,
+        /// Units in all.
+        total: u64,
+    },
+    /// An iterative fit accepted a step.
+    Step {
+        /// Likelihoods computed so far.
+        evaluations: usize,
+        /// Likelihoods that may be computed at most.
+        most: usize,
+        /// Negative log-likelihood per tuple, in nats.
+        negative_log_likelihood: f64,
+    },
+    /// A round of self-learning ended.
+    Round(Round),
+}
+
+impl Event {
+    /// `done` of about `total` units of a stage are done.
+    pub fn progress(stage: Stage, done: u64, total: u64) -> Self {
+        Event::Progress { stage, done, total }
+    }
+}
+
+/// What a round of self-learning found.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Round {
+    /// From 1 on.
+    pub number: usize,
+    /// Words looked at in each view, at most.
+    pub words: usize,
+    /// Words that are each other's best translation, over all pairs of views.
+    pub pairs: usize,
+    /// The mean CSLS of all words with their best translations.
+    pub objective: f64,
+}
+
+/// Told where long work is, and asked whether it should go on.
+///
+/// [`ControlFlow::Break`] stops the work promptly. Iterative fitting and self-learning then return the best model they have;
+/// everything else returns [`Error::Stopped`](crate::Error::Stopped). A closure is an observer, and `()` is one that ignores everything.
+///
+/// ```
+/// use std::ops::ControlFlow;
+/// use sememe::{observe::Event, retrieve::{Criterion, Retriever}, vectors::Matrix};
+///
+/// let rows = Matrix::new((0..4000).map(|x| (x as f32).sin()).collect(), 4);
+/// let stop = |_event: Event| ControlFlow::Break(());
+/// let stopped = Retriever::new(rows.clone(), rows, Criterion::CSLS, &stop);
+/// assert!(matches!(stopped, Err(sememe::Error::Stopped)));
+/// ```
+pub trait Observer: Send + Sync {
+    /// Something happened. May be called from several threads at once.
+    fn observe(&self, event: Event) -> ControlFlow<()>;
+}
+
+impl Observer for () {
+    fn observe(&self, _event: Event) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
+}
+
+impl<F: Fn(Event) -> ControlFlow<()> + Send + Sync> Observer for F {
+    fn observe(&self, event: Event) -> ControlFlow<()> {
+        self(event)
+    }
+}
+
+/// Counts what several threads do in one stage, and remembers that the observer wants no more.
+pub(crate) struct Meter<'a> {
+    observer: &'a dyn Observer,
+    stage: Stage,
+    done: AtomicU64,
+    total: u64,
+    is_stopped: AtomicBool,
+}
+
+impl<'a> Meter<'a> {
+    pub(crate) fn new(observer: &'a dyn Observer, stage: Stage, total: usize) -> Self {
+        Meter { observer, stage, done: AtomicU64::new(0), total: total as u64, is_stopped: AtomicBool::new(false) }
+    }
+
+    /// Reports that a piece of the work begins: a chance to stop before it.
+    pub(crate) fn check(&self) -> Result<()> {
+        self.advance(0)
+    }
+
+    /// Reports that so many more units are done.
+    pub(crate) fn advance(&self, units: usize) -> Result<()> {
+        let done = self.done.fetch_add(units as u64, Ordering::Relaxed) + units as u64;
+        if self.is_stopped.load(Ordering::Relaxed) {
+            return Err(Error::Stopped);
+        }
+        let event = Event::Progress { stage: self.stage, done, total: self.total };
+        match self.observer.observe(event) {
+            ControlFlow::Continue(()) => Ok(()),
+            ControlFlow::Break(()) => {
+                self.is_stopped.store(true, Ordering::Relaxed);
+                Err(Error::Stopped)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_meter_stops_all_threads_once_the_observer_wants_no_more() {
+        let stop_at_three = |event: Event| match event {
+            Event::Progress { done: 3.., .. } => ControlFlow::Break(()),
+            _ => ControlFlow::Continue(()),
+        };
+        let meter = Meter::new(&stop_at_three, Stage::Searching, 10);
+        assert!(meter.check().is_ok() && meter.advance(2).is_ok());
+        assert!(matches!(meter.advance(1), Err(Error::Stopped)));
+        assert!(matches!(meter.check(), Err(Error::Stopped)));
+    }
+}

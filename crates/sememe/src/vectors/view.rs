@@ -1,0 +1,180 @@
+//! A view of the data: rows of numbers with a name and, if it has any, words.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::{Embeddings, Matrix, ROWS_AT_A_TIME, Vocabulary};
+use crate::files::little_endian;
+
+/// A name, rows of numbers and perhaps words, one for each row.
+///
+/// Everything from moments to retrieval works on rows. Words matter where people look: dictionaries, translations, spaces.
+///
+/// ```
+/// use sememe::vectors::{Embeddings, Matrix, View};
+///
+/// let rows = Matrix::new(vec![1.0, 0.0, 0.6, 0.8], 2);
+/// let embeddings = Embeddings::new(["house", "dog"].into_iter().collect(), rows.clone());
+/// assert_eq!(View::from_embeddings("en", embeddings).label(1).as_ref(), "dog");
+/// assert_eq!(View::new("model", rows).label(1).as_ref(), "1");
+/// ```
+#[derive(Clone)]
+pub struct View {
+    name: String,
+    rows: Matrix,
+    words: Option<Arc<Vocabulary>>,
+}
+
+impl View {
+    /// Rows without words.
+    pub fn new(name: impl Into<String>, rows: Matrix) -> Self {
+        View { name: name.into(), rows, words: None }
+    }
+
+    /// Words with their vectors.
+    pub fn from_embeddings(name: impl Into<String>, embeddings: Embeddings) -> Self {
+        let words = Some(embeddings.shared_vocabulary());
+        View { name: name.into(), rows: embeddings.into_matrix(), words }
+    }
+
+    /// Its name: any string.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The rows.
+    pub fn rows(&self) -> &Matrix {
+        &self.rows
+    }
+
+    pub(crate) fn rows_mut(&mut self) -> &mut Matrix {
+        &mut self.rows
+    }
+
+    /// The words, where it has any.
+    pub fn words(&self) -> Option<&Vocabulary> {
+        self.words.as_deref()
+    }
+
+    /// How many rows there are.
+    pub fn len(&self) -> usize {
+        self.rows.rows()
+    }
+
+    /// True when there is no row.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Length of each row.
+    pub fn dim(&self) -> usize {
+        self.rows.cols()
+    }
+
+    /// What a row is called: its word, or its number where there are no words. Panics when there is no such row.
+    pub fn label(&self, row: usize) -> Label<'_> {
+        assert!(row < self.len(), "row {row} of {}", self.len());
+        match &self.words {
+            Some(words) => Label::Word(words.word(row)),
+            None => Label::of_row(row),
+        }
+    }
+
+    /// The same view with other rows, which keep their words. Panics when their numbers differ.
+    pub(crate) fn with_rows(&self, rows: Matrix) -> Self {
+        assert_eq!(self.len(), rows.rows(), "one row for each row");
+        View { name: self.name.clone(), rows, words: self.words.clone() }
+    }
+
+    /// The rows with their words; rows without words are named by their numbers.
+    pub fn named(&self) -> Embeddings {
+        match &self.words {
+            Some(words) => Embeddings::of_shared(words.clone(), self.rows.clone()),
+            None => {
+                let mut words = Vocabulary::new();
+                (0..self.len()).for_each(|row| assert!(words.push(Label::of_row(row).as_ref()), "numbers differ"));
+                Embeddings::new(words, self.rows.clone())
+            }
+        }
+    }
+
+    /// A hash of labels and numbers, whatever file they came from.
+    pub fn fingerprint(&self) -> String {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(&(self.dim() as u64).to_le_bytes());
+        for row in 0..self.len() {
+            hasher.update(self.label(row).as_ref().as_bytes()).update(b"\n");
+        }
+        for rows in self.rows.as_slice().chunks(64 * ROWS_AT_A_TIME * self.dim()) {
+            hasher.update_rayon(&little_endian(rows));
+        }
+        hasher.finalize().to_hex().to_string()
+    }
+}
+
+impl fmt::Debug for View {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let words = if self.words.is_some() { "words" } else { "rows" };
+        write!(f, "View({:?}: {} {words} x {})", self.name, self.len(), self.dim())
+    }
+}
+
+/// What a row is called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Label<'a> {
+    /// Its word.
+    Word(&'a str),
+    /// Its number, where there are no words: digits in place, so that naming rows allocates nothing.
+    Row {
+        /// The digits.
+        digits: [u8; 20],
+        /// Where they begin.
+        start: usize,
+    },
+}
+
+impl Label<'_> {
+    pub(crate) fn of_row(row: usize) -> Self {
+        let (mut digits, mut start, mut rest) = ([0; 20], 20, row);
+        loop {
+            start -= 1;
+            digits[start] = b'0' + (rest % 10) as u8;
+            rest /= 10;
+            if rest == 0 {
+                return Label::Row { digits, start };
+            }
+        }
+    }
+}
+
+impl AsRef<str> for Label<'_> {
+    fn as_ref(&self) -> &str {
+        match self {
+            Label::Word(word) => word,
+            Label::Row { digits, start } => std::str::from_utf8(&digits[*start..]).expect("digits are ASCII"),
+        }
+    }
+}
+
+impl fmt::Display for Label<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_ref())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_without_words_are_called_by_their_numbers() {
+        for row in [0, 7, 10, 4_294_967_295, usize::MAX] {
+            assert_eq!(Label::of_row(row).as_ref(), row.to_string());
+        }
+        let rows = Matrix::new((0..24).map(|x| x as f32).collect(), 2);
+        let (plain, named) = (View::new("a", rows.clone()), View::new("a", rows).named());
+        assert_eq!(plain.fingerprint(), View::from_embeddings("a", named.clone()).fingerprint());
+        assert_eq!(plain.fingerprint(), named.fingerprint());
+        assert_eq!(named.word(11), "11");
+    }
+}
