@@ -5,7 +5,8 @@ use faer::linalg::matmul::triangular::{self, BlockStructure};
 use faer::{Accum, Par};
 use gemm::Parallelism;
 
-use super::{AsMatrix, Mat, MatMut, MatRef, mirror_lower};
+use super::elementwise::mirror_lower;
+use super::{AsMatrix, Mat, MatMut, MatRef};
 
 /// A product with more columns is cut in halves, of a multiple of `UNIT` columns, until none has more.
 const PANEL: usize = 80;
@@ -32,27 +33,38 @@ fn product(a: MatRef<'_>, b: MatRef<'_>) -> Mat {
     out
 }
 
+/// `A B` on one thread, not cut.
+pub(crate) fn sequential_product(a: MatRef<'_>, b: MatRef<'_>) -> Mat {
+    let mut out = Mat::zeros(a.nrows(), b.ncols());
+    matmul(out.0.as_mut(), Accum::Replace, a.0, b.0, 1.0, Par::Seq);
+    out
+}
+
 /// `out += factor A B` on all threads.
 pub fn add_product(out: MatMut<'_>, factor: f64, a: MatRef<'_>, b: MatRef<'_>) {
+    add_panels(out.0, factor, a.0, b.0);
+}
+
+fn add_panels(out: faer::MatMut<'_, f64>, factor: f64, a: faer::MatRef<'_, f64>, b: faer::MatRef<'_, f64>) {
     let Some(half) = half(b.ncols()) else {
         return matmul(out, Accum::Add, a, b, factor, Par::Seq);
     };
     let (left, right) = out.split_at_col_mut(half);
     let (b_left, b_right) = b.split_at_col(half);
-    rayon::join(|| add_product(left, factor, a, b_left), || add_product(right, factor, a, b_right));
+    rayon::join(|| add_panels(left, factor, a, b_left), || add_panels(right, factor, a, b_right));
 }
 
 /// `A B` that is known to be symmetric, at little more than half the cost.
 pub fn symmetric_product(a: &impl AsMatrix, b: &impl AsMatrix) -> Mat {
     let (a, b) = (a.as_mat_ref(), b.as_mat_ref());
     let mut out = Mat::zeros(a.nrows(), b.ncols());
-    add_below_diagonal(out.as_mut(), a, b);
+    add_below_diagonal(out.0.as_mut(), a.0, b.0);
     mirror_lower(&mut out);
     out
 }
 
 /// Adds `A B` where it is not above the diagonal.
-fn add_below_diagonal(out: MatMut<'_>, a: MatRef<'_>, b: MatRef<'_>) {
+fn add_below_diagonal(out: faer::MatMut<'_, f64>, a: faer::MatRef<'_, f64>, b: faer::MatRef<'_, f64>) {
     let Some(half) = half(b.ncols()) else {
         let (lower, all) = (BlockStructure::TriangularLower, BlockStructure::Rectangular);
         return triangular::matmul(out, lower, Accum::Add, a, all, b, all, 1.0, Par::Seq);
@@ -60,13 +72,13 @@ fn add_below_diagonal(out: MatMut<'_>, a: MatRef<'_>, b: MatRef<'_>) {
     let (top, _, below, bottom) = out.split_at_mut(half, half);
     let ((a_top, a_bottom), (b_left, b_right)) = (a.split_at_row(half), b.split_at_col(half));
     rayon::join(
-        || add_product(below, 1.0, a_bottom, b_left),
+        || add_panels(below, 1.0, a_bottom, b_left),
         || rayon::join(|| add_below_diagonal(top, a_top, b_left), || add_below_diagonal(bottom, a_bottom, b_right)),
     );
 }
 
-/// Does something to all rows, cut as columns of products are.
-pub(super) fn in_row_panels(a: MatMut<'_>, f: &(impl Fn(MatMut<'_>) + Sync)) {
+/// Calls `f` with all rows, cut like the columns of products.
+pub(crate) fn in_row_panels(a: faer::MatMut<'_, f64>, f: &(impl Fn(faer::MatMut<'_, f64>) + Sync)) {
     let Some(half) = half(a.nrows()) else {
         return f(a);
     };
@@ -93,12 +105,12 @@ pub fn outer_gram(x: &Mat) -> Mat {
     let d = x.nrows();
     let mut gram = Mat::zeros(d, d);
     triangular::matmul(
-        gram.as_mut(),
+        gram.0.as_mut(),
         BlockStructure::TriangularLower,
         Accum::Replace,
-        x.as_ref(),
+        x.0.as_ref(),
         BlockStructure::Rectangular,
-        x.transpose(),
+        x.0.transpose(),
         BlockStructure::Rectangular,
         1.0,
         Par::Seq,
@@ -147,7 +159,7 @@ mod tests {
     #[test]
     fn gram_equals_the_general_product() {
         let x = sample(7, 20);
-        assert!((outer_gram(&x) - &x * x.transpose()).norm_max() < 1e-12);
+        assert!((outer_gram(&x) - sequential_product(x.as_ref(), x.transpose())).norm_max() < 1e-12);
     }
 
     #[test]
@@ -162,7 +174,8 @@ mod tests {
     #[test]
     fn products_that_are_cut_equal_those_that_are_not() {
         let (a, b) = (sample(170, 90), sample(90, 170));
-        assert!((times(&a, &b) - &a * &b).norm_max() < 1e-11);
-        assert!((symmetric_product(&a, &a.transpose()) - &a * a.transpose()).norm_max() < 1e-11);
+        assert!((times(&a, &b) - sequential_product(a.as_ref(), b.as_ref())).norm_max() < 1e-11);
+        let square = sequential_product(a.as_ref(), a.transpose());
+        assert!((symmetric_product(&a, &a.transpose()) - square).norm_max() < 1e-11);
     }
 }

@@ -85,13 +85,13 @@ fn of_latent(model: &Model, words: &[(&Matrix, &[f64])], tuples: &[Vec<usize>]) 
         let z = Mat::from_fn(model.latent(), tuples.len(), |i, tuple| f64::from(row(tuple)[i]));
         let h = times(&times_transpose(own.l(), own.l()), &z);
         for (tuple, log) in logs.iter_mut().enumerate() {
-            let square: f64 = z.col(tuple).iter().zip(h.col(tuple).iter()).map(|(z, h)| z * h).sum();
+            let square: f64 = z.col_as_slice(tuple).iter().zip(h.col_as_slice(tuple).iter()).map(|(z, h)| z * h).sum();
             *log += log_density[tuples[tuple][view]] + 0.5 * (own.log_det() - square);
         }
         evidence += h;
     }
     let whitened = joint.precision.solve_lower(&evidence);
-    let square = |tuple: usize| whitened.col(tuple).iter().map(|x| x * x).sum::<f64>();
+    let square = |tuple: usize| whitened.col_as_slice(tuple).iter().map(|x| x * x).sum::<f64>();
     logs.iter_mut().enumerate().for_each(|(tuple, log)| *log += 0.5 * square(tuple));
     Ok(logs)
 }

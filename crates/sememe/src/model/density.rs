@@ -188,7 +188,7 @@ impl Density<'_> {
     pub fn logs(&self, rows: &[&Matrix]) -> Result<Vec<f64>> {
         let constant = self.constant() + self.log_det();
         let squares = |whitened: Mat| -> Vec<f64> {
-            (0..whitened.ncols()).map(|column| whitened.col(column).iter().map(|x| x * x).sum()).collect()
+            (0..whitened.ncols()).map(|column| whitened.col_as_slice(column).iter().map(|x| x * x).sum()).collect()
         };
         self.in_blocks(rows, |centred| {
             let explained = squares(self.precision.solve_lower(&self.evidence_of(centred)));
@@ -233,7 +233,7 @@ impl Density<'_> {
     /// `Σ Wᵀ Psi⁻¹ (x - mu)` of columns.
     fn evidence_of(&self, centred: &[Mat]) -> Mat {
         let mut evidence = Mat::zeros(self.model.latent(), centred.first().map_or(0, Mat::ncols));
-        self.q.iter().zip(centred).for_each(|(q, centred)| evidence += q.transpose() * centred);
+        self.q.iter().zip(centred).for_each(|(q, centred)| evidence += transpose_times(q, centred));
         evidence
     }
 

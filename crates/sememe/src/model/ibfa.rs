@@ -113,7 +113,7 @@ impl<'a> Canonical<'a> {
     /// `W = L V P^½` and `Psi = S - W Wᵀ`.
     fn emission(&self, view: usize) -> Emission {
         let Shrunk { factor, covariance, .. } = &self.shrunk[view];
-        let w = factor.l() * self.weighted_directions(view, POSTERIOR_MEAN);
+        let w = times(factor.l(), &self.weighted_directions(view, POSTERIOR_MEAN));
         let psi = covariance - times_transpose(&w, &w);
         Emission { w, psi }
     }

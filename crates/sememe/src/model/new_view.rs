@@ -164,7 +164,8 @@ impl Group {
             (true, false) => cross[(j - start, i)],
             (false, false) => white[(i - start, j - start)],
         });
-        let stacked = self.moments.mean[..start].iter().copied().chain(offset.col(0).iter().copied()).collect();
+        let stacked =
+            self.moments.mean[..start].iter().copied().chain(offset.col_as_slice(0).iter().copied()).collect();
         let moments = PatternMoments { n, mean: stacked, scatter };
         Group { precision: self.precision.clone(), covariance: self.covariance.clone(), moments }
     }

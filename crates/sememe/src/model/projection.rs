@@ -41,7 +41,7 @@ impl Model {
         let whitener = factor.solve_lower(&Mat::identity(view.dim(), view.dim()));
         let constant = view.dim() as f64 * (2.0 * std::f64::consts::PI).ln() + factor.log_det();
         let of_block = |whitened: &Mat| -> Vec<f64> {
-            let squared = |column: usize| whitened.col(column).iter().map(|x| x * x).sum::<f64>();
+            let squared = |column: usize| whitened.col_as_slice(column).iter().map(|x| x * x).sum::<f64>();
             (0..whitened.ncols()).map(|column| -0.5 * (constant + squared(column))).collect()
         };
         Ok(view.blocks(rows).flat_map_iter(|centred| of_block(&times(&whitener, &centred))).collect())

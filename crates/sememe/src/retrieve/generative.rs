@@ -86,7 +86,8 @@ impl Pmi {
         let mapped = by_blocks(latent, |rows, out: &mut Vec<f32>| {
             let mapped = times(&self.map, &rows);
             out.extend(
-                (0..mapped.ncols()).flat_map(|row| mapped.col(row).iter().map(|&x| x as f32).collect::<Vec<_>>()),
+                (0..mapped.ncols())
+                    .flat_map(|row| mapped.col_as_slice(row).iter().map(|&x| x as f32).collect::<Vec<_>>()),
             );
         });
         Matrix::new(mapped, latent.cols())
@@ -106,8 +107,10 @@ impl Pmi {
 /// `½ zᵀ A z` of every row `z`.
 fn half_squares(rows: &Matrix, a: &Mat) -> Vec<f64> {
     by_blocks(rows, |rows, out: &mut Vec<f64>| {
-        let products = a * &rows;
-        let square = |row: usize| (rows.col(row).iter().zip(products.col(row).iter())).map(|(a, b)| a * b).sum::<f64>();
+        let products = times(a, &rows);
+        let square = |row: usize| {
+            (rows.col_as_slice(row).iter().zip(products.col_as_slice(row).iter())).map(|(a, b)| a * b).sum::<f64>()
+        };
         out.extend((0..rows.ncols()).map(|row| 0.5 * square(row)));
     })
 }

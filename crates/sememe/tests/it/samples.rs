@@ -2,7 +2,7 @@
 
 use proptest::test_runner::{Config as ProptestConfig, RngSeed};
 use sememe::lexicon::Tuples;
-use sememe::linalg::Mat;
+use sememe::linalg::{Mat, times_transpose};
 use sememe::model::Model;
 use sememe::moments::Moments;
 use sememe::vectors::{Embeddings, Matrix, Vocabulary};
@@ -50,7 +50,7 @@ pub fn sigma(model: &Model) -> Mat {
     for (a, &row) in model.views.iter().zip(&starts) {
         for (b, &col) in model.views.iter().zip(&starts) {
             let (a_emission, b_emission) = (a.emission.as_ref().unwrap(), b.emission.as_ref().unwrap());
-            let mut block = &a_emission.w * b_emission.w.transpose();
+            let mut block = times_transpose(&a_emission.w, &b_emission.w);
             if row == col {
                 block += &a_emission.psi;
             }

@@ -13,10 +13,10 @@ pub(super) fn fix(problem: &Problem, parameters: &mut Parameters) -> Result<()> 
     let rotation = Mat::from_fn(latent, latent, |i, j| eigen.vectors[(i, latent - 1 - j)]);
     parameters.rotate(&rotation);
     for j in 0..latent {
-        let entries = parameters.w.iter().flat_map(|w| w.col(j).iter().copied());
+        let entries = parameters.w.iter().flat_map(|w| w.col_as_slice(j).iter().copied());
         let largest = entries.fold(0.0_f64, |a, b| if b.abs() > a.abs() { b } else { a });
         if largest < 0.0 {
-            parameters.w.iter_mut().for_each(|w| w.col_mut(j).iter_mut().for_each(|x| *x = -*x));
+            parameters.w.iter_mut().for_each(|w| w.col_as_slice_mut(j).iter_mut().for_each(|x| *x = -*x));
         }
     }
     Ok(())

@@ -1,0 +1,86 @@
+//! The singular value decomposition.
+
+use faer::Par;
+use faer::diag::Diag;
+use faer::dyn_stack::{MemBuffer, MemStack};
+use faer::linalg::svd::{self, ComputeSvdVectors};
+
+use super::products::sequential_product;
+use super::{Failure, Mat, RESIDUAL, Result, scale_columns};
+
+/// `A = U diag(s) Vᵀ`, singular values decreasing.
+pub struct Svd {
+    /// Left singular vectors, one a column.
+    pub u: Mat,
+    /// Singular values.
+    pub s: Vec<f64>,
+    /// Right singular vectors, one a column.
+    pub v: Mat,
+}
+
+impl Svd {
+    /// The thin decomposition of `a`; `what` names it in errors.
+    pub fn new(a: &Mat, what: &str) -> Result<Self> {
+        let failed = |detail: String| Failure { what: format!("singular value decomposition of {what}"), detail };
+        let svd = Self::unchecked(a).ok_or_else(|| failed("no convergence".to_owned()))?;
+        let residual = svd.residual(a);
+        if residual.is_nan() || residual > RESIDUAL {
+            return Err(failed(format!("residual {residual:.1e}")));
+        }
+        Ok(svd)
+    }
+
+    /// The thin decomposition, if its iteration converges.
+    fn unchecked(a: &Mat) -> Option<Self> {
+        let (m, n) = (a.nrows(), a.ncols());
+        let (mut u, mut v, mut s) = (Mat::zeros(m, m.min(n)), Mat::zeros(n, m.min(n)), Diag::zeros(m.min(n)));
+        let (thin, parameters) = (ComputeSvdVectors::Thin, Default::default());
+        let mut memory = MemBuffer::new(svd::svd_scratch::<f64>(m, n, thin, thin, Par::Seq, parameters));
+        svd::svd(
+            a.0.as_ref(),
+            s.as_mut(),
+            Some(u.0.as_mut()),
+            Some(v.0.as_mut()),
+            Par::Seq,
+            MemStack::new(&mut memory),
+            parameters,
+        )
+        .ok()?;
+        Some(Svd { u, s: s.column_vector().iter().copied().collect(), v })
+    }
+
+    /// How far the product of the factors is from `a`, relative to its largest singular value, or the factors from
+    /// orthogonal, whichever is more.
+    fn residual(&self, a: &Mat) -> f64 {
+        let off_orthogonal =
+            |q: &Mat| (sequential_product(q.transpose(), q.as_ref()) - Mat::identity(q.ncols(), q.ncols())).norm_max();
+        let largest = self.s.first().copied().unwrap_or(0.0).max(f64::MIN_POSITIVE);
+        let product = sequential_product(scale_columns(&self.u, &self.s).as_ref(), self.v.transpose());
+        let residual = (product - a).norm_max() / largest;
+        let worse = |a: f64, b: f64| if a.is_nan() || a > b { a } else { b };
+        worse(worse(residual, off_orthogonal(&self.u)), off_orthogonal(&self.v))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{sample, times_transpose};
+    use super::*;
+
+    #[test]
+    fn decomposition_is_thin_ordered_and_exact() {
+        for (rows, cols) in [(7, 4), (4, 7), (120, 90)] {
+            let a = sample(rows, cols);
+            let Svd { u, s, v } = Svd::new(&a, "a sample").unwrap();
+            let size = rows.min(cols);
+            assert_eq!((u.nrows(), u.ncols(), v.nrows(), v.ncols()), (rows, size, cols, size));
+            assert!(s.is_sorted_by(|a, b| a >= b));
+            assert!((times_transpose(&scale_columns(&u, &s), &v) - a).norm_max() < 1e-10);
+        }
+    }
+
+    #[test]
+    fn numbers_that_are_not_finite_are_refused() {
+        assert!(Svd::new(&Mat::from_fn(3, 3, |_, _| f64::NAN), "x").is_err());
+    }
+}
