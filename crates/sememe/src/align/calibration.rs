@@ -28,29 +28,30 @@ const FEWEST: usize = 20;
 /// Words that one thread looks for, at a time.
 const QUERIES_AT_A_TIME: usize = 32;
 
-/// What calibration holds out of, and fits to.
-pub(super) struct HeldOut<'a> {
+/// What calibration fits to, and what it looks for.
+pub(super) struct Calibration<'a> {
     /// The prepared views.
     pub(super) views: &'a [View],
-    /// All tuples that the model was fitted to.
-    pub(super) tuples: &'a Tuples,
-    /// Those of them that were given: only these are queries for.
+    /// What a model is fitted to for the purpose.
+    pub(super) seen: &'a Tuples,
+    /// Given entries that had no part in finding what was seen.
+    pub(super) held_out: &'a Tuples,
+    /// All given entries: every translation among them is right.
     pub(super) given: &'a Tuples,
-    /// Moments of rows that count by themselves, which the fit to one half keeps.
+    /// Moments of rows that count by themselves, which the fit keeps.
     pub(super) monolingual: &'a Moments,
 }
 
-/// The temperatures of all pairs of views that share enough given tuples.
-pub(super) fn temperatures(model: &Model, data: &HeldOut, options: &FitOptions) -> Result<Vec<Temperature>> {
-    let HeldOut { views, tuples, given, monolingual } = *data;
-    let ([seen, _], [_, held_out]) = (tuples.halves(), given.halves());
+/// The temperatures of all pairs of views with enough held-out entries.
+pub(super) fn temperatures(model: &Model, data: &Calibration, options: &FitOptions) -> Result<Vec<Temperature>> {
+    let Calibration { views, seen, held_out, given, monolingual } = *data;
     let enough = |from: usize, to: usize| held_out.pairs_of(from, to).len() >= FEWEST;
     let mut pairs = ordered_pairs(views.len()).filter(|&(from, to)| enough(from, to)).peekable();
     if pairs.peek().is_none() {
         return Ok(Vec::new());
     }
     let options = FitOptions { latent: LatentSize::Of(model.latent()), ..short_fit(options) };
-    let mut moments = Moments::of(views, &seen)?;
+    let mut moments = Moments::of(views, seen)?;
     moments.merge(monolingual)?;
     // A half may be too little to fit anything to; then nothing is calibrated.
     let Ok((fitted, _)) = model::fit(&moments, &options, &()) else { return Ok(Vec::new()) };
@@ -58,7 +59,7 @@ pub(super) fn temperatures(model: &Model, data: &HeldOut, options: &FitOptions) 
     let candidates = (0..views.len()).map(candidates).collect::<Result<Vec<_>>>()?;
     let name = |view: usize| model.views[view].name.clone();
     let temperature = |(from, to)| {
-        let queries = held_out_queries(&candidates, &seen, given, (from, to));
+        let queries = held_out_queries(&candidates, seen, given, (from, to));
         let temperature = (queries.len() >= FEWEST).then(|| most_likely(&queries))?;
         Some(Temperature { from: name(from), to: name(to), temperature })
     };

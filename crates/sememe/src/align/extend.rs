@@ -84,38 +84,51 @@ pub fn extend(
     Ok(Extended { alignment: extended, latent, warnings })
 }
 
-/// The rows of the known views and of the new one, by which views are known.
-fn known_rows(latent: &[Option<View>], tuples: &Tuples) -> Result<BTreeMap<Vec<usize>, Vec<Vec<usize>>>> {
-    let mut groups: BTreeMap<Vec<usize>, Vec<Vec<usize>>> = BTreeMap::new();
-    for tuple in tuples.iter() {
+/// Tuples of which the same views are known: the rows of these and of the new view, and what each tuple weighs.
+#[derive(Default)]
+struct KnownRows {
+    tuples: Vec<Vec<usize>>,
+    weights: Vec<f64>,
+}
+
+/// The tuples that have the new view, by which other views are known.
+fn known_rows(latent: &[Option<View>], tuples: &Tuples) -> Result<BTreeMap<Vec<usize>, KnownRows>> {
+    let mut groups: BTreeMap<Vec<usize>, KnownRows> = BTreeMap::new();
+    for (tuple, weight) in tuples.iter_weighted().filter(|(_, weight)| *weight > 0.0) {
         let known: Vec<usize> = (0..latent.len()).filter(|&view| tuple[view].is_some()).collect();
         if tuple[latent.len()].is_some() && !known.is_empty() {
-            groups.entry(known).or_default().push(tuple.into_iter().flatten().collect());
+            let group = groups.entry(known).or_default();
+            group.tuples.push(tuple.into_iter().flatten().collect());
+            group.weights.push(weight);
         }
     }
-    if groups.values().map(Vec::len).sum::<usize>() < 2 {
+    if groups.values().map(|group| group.tuples.len()).sum::<usize>() < 2 {
         let problem = "the lexicon gives fewer than two pairs of the new view and the space".to_owned();
         return Err(Error::NotEnoughData(problem));
     }
     Ok(groups)
 }
 
-/// The latent vectors of one view for a number of tuples.
-fn latent_rows(latent: &[Option<View>], view: usize, tuples: &[Vec<usize>], place: usize) -> Matrix {
-    let rows: Vec<usize> = tuples.iter().map(|tuple| tuple[place]).collect();
-    latent[view].as_ref().expect("tuples are over rows of the space").rows().select(&rows)
-}
+impl KnownRows {
+    /// The latent vectors of the known view at a place of the tuples.
+    fn latent(&self, view: &Option<View>, place: usize) -> Matrix {
+        let rows: Vec<usize> = self.tuples.iter().map(|tuple| tuple[place]).collect();
+        view.as_ref().expect("tuples are over rows of the space").rows().select(&rows)
+    }
 
-fn new_rows(new: &Matrix, tuples: &[Vec<usize>]) -> Matrix {
-    new.select(&tuples.iter().map(|tuple| tuple[tuple.len() - 1]).collect::<Vec<_>>())
+    /// The vectors of the new view.
+    fn new_rows(&self, new: &Matrix) -> Matrix {
+        new.select(&self.tuples.iter().map(|tuple| tuple[tuple.len() - 1]).collect::<Vec<_>>())
+    }
 }
 
 /// Tuples of which the same views are known, and what these say of `z` in each: `N(m, M)`.
 struct Known {
     covariance: Mat,
     mean: Matrix,
-    /// The first known word and the new one of each tuple.
+    /// The first known row and the new one of each tuple.
     pairs: Vec<(usize, usize)>,
+    weights: Vec<f64>,
 }
 
 impl Known {
@@ -125,16 +138,16 @@ impl Known {
 
     fn group(&self, new: &Matrix) -> Result<Group> {
         let precision = Cholesky::new(&self.covariance, "a posterior covariance")?.inverse();
-        let moments = PatternMoments::of_rows(&self.mean, &self.new_rows(new));
+        let moments = PatternMoments::of_rows(&self.mean, &self.new_rows(new), &self.weights);
         Ok(Group { precision: symmetric(&precision), covariance: self.covariance.clone(), moments })
     }
 }
 
 fn what_is_known(model: &Model, latent: &[Option<View>], tuples: &Tuples) -> Result<Vec<Known>> {
     let mut all = Vec::new();
-    for (known, tuples) in known_rows(latent, tuples)? {
+    for (known, rows) in known_rows(latent, tuples)? {
         let covariance = model.posterior_covariance(&known)?;
-        let mut mean = vec![0.0_f64; tuples.len() * model.latent()];
+        let mut mean = vec![0.0_f64; rows.tuples.len() * model.latent()];
         for (place, &view) in known.iter().enumerate() {
             if !model.projects_posterior_means(view)? {
                 let expected =
@@ -144,15 +157,15 @@ fn what_is_known(model: &Model, latent: &[Option<View>], tuples: &Tuples) -> Res
             let own = Cholesky::new(&model.posterior_covariance(&[view])?, "a posterior covariance")?;
             // M_O M_i⁻¹; the identity when the view is the only one.
             let weight = own.solve(&covariance).transpose().to_owned();
-            let rows = latent_rows(latent, view, &tuples, place);
+            let own_rows = rows.latent(&latent[view], place);
             for (row, mean) in mean.chunks_exact_mut(model.latent()).enumerate() {
-                let z: Vec<f64> = rows.row(row).iter().map(|&x| f64::from(x)).collect();
+                let z: Vec<f64> = own_rows.row(row).iter().map(|&x| f64::from(x)).collect();
                 mean.iter_mut().zip(times_vector(&weight, &z)).for_each(|(mean, part)| *mean += part);
             }
         }
         let mean = Matrix::new(mean.into_iter().map(|x| x as f32).collect(), model.latent());
-        let pairs = tuples.iter().map(|tuple| (tuple[0], tuple[tuple.len() - 1])).collect();
-        all.push(Known { covariance, mean, pairs });
+        let pairs = rows.tuples.iter().map(|tuple| (tuple[0], tuple[tuple.len() - 1])).collect();
+        all.push(Known { covariance, mean, pairs, weights: rows.weights });
     }
     Ok(all)
 }
@@ -179,7 +192,7 @@ fn held_out_shrinkage(model: &Model, latent: &[Option<View>], new: &Matrix, tupl
                 (0..known.pairs.len()).step_by(known.pairs.len().div_ceil(held_out::QUERIES).max(1)).collect();
             let pairs: Vec<(usize, usize)> = some.iter().map(|&at| known.pairs[at]).collect();
             let new = view.project(&known.new_rows(new).select(&some))?;
-            Ok(held_out::sum_of_log_ranks(known.mean.select(&some), new, &pairs))
+            Ok(held_out::log_ranks_of(known.mean.select(&some), new, &pairs).iter().sum())
         };
         test.iter().map(log_ranks).sum()
     };
@@ -192,13 +205,13 @@ fn held_out_shrinkage(model: &Model, latent: &[Option<View>], new: &Matrix, tupl
 /// Moments of the new vectors and the mean of the known latent vectors, for methods without densities.
 fn mean_pairs(size: usize, latent: &[Option<View>], new: &Matrix, tuples: &Tuples) -> Result<PatternMoments> {
     let mut all: Option<PatternMoments> = None;
-    for (known, tuples) in known_rows(latent, tuples)? {
-        let mut mean = vec![0.0_f32; tuples.len() * size];
+    for (known, rows) in known_rows(latent, tuples)? {
+        let mut mean = vec![0.0_f32; rows.tuples.len() * size];
         for (place, &view) in known.iter().enumerate() {
-            let rows = latent_rows(latent, view, &tuples, place);
-            mean.iter_mut().zip(rows.as_slice()).for_each(|(mean, x)| *mean += x / known.len() as f32);
+            let own_rows = rows.latent(&latent[view], place);
+            mean.iter_mut().zip(own_rows.as_slice()).for_each(|(mean, x)| *mean += x / known.len() as f32);
         }
-        let pairs = PatternMoments::of_rows(&new_rows(new, &tuples), &Matrix::new(mean, size));
+        let pairs = PatternMoments::of_rows(&rows.new_rows(new), &Matrix::new(mean, size), &rows.weights);
         match &mut all {
             Some(all) => all.merge(&pairs),
             None => all = Some(pairs),

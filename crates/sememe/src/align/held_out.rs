@@ -104,32 +104,31 @@ fn mean_log_rank(model: &Model, views: &[View], tuples: &Tuples) -> Result<f64> 
     let mut count = 0;
     for a in 0..views.len() {
         for b in a + 1..views.len() {
-            let (of_pairs, asked) =
-                log_ranks(model, [a, b], [views[a].rows(), views[b].rows()], &tuples.pairs_of(a, b))?;
-            sum += of_pairs;
-            count += 2 * asked;
+            let ranks = log_ranks(model, [a, b], [views[a].rows(), views[b].rows()], &tuples.pairs_of(a, b))?;
+            sum += ranks.iter().sum::<f64>();
+            count += 2 * ranks.len();
         }
     }
     Ok(if count > 0 { sum / count as f64 } else { f64::INFINITY })
 }
 
-/// [`sum_of_log_ranks`] of some pairs of rows of two views where a model puts them, and how many it looked at.
+/// [`log_ranks_of`] some of the pairs of rows of two views where a model puts them.
 pub(crate) fn log_ranks(
     model: &Model,
     views: [usize; 2],
     vectors: [&Matrix; 2],
     pairs: &[(usize, usize)],
-) -> Result<(f64, usize)> {
+) -> Result<Vec<f64>> {
     let pairs: Vec<(usize, usize)> = pairs.iter().step_by(pairs.len().div_ceil(QUERIES).max(1)).copied().collect();
     let side = |side: usize, rows: Vec<usize>| model.views[views[side]].project(&vectors[side].select(&rows));
     let x = side(0, pairs.iter().map(|pair| pair.0).collect())?;
     let y = side(1, pairs.iter().map(|pair| pair.1).collect())?;
-    Ok((sum_of_log_ranks(x, y, &pairs), pairs.len()))
+    Ok(log_ranks_of(x, y, &pairs))
 }
 
-/// The logarithms of the ranks of the right rows among all of the other side, both ways: row `i` of `x` and of `y` belong
-/// together and are the words `pairs[i]`.
-pub(super) fn sum_of_log_ranks(mut x: Matrix, mut y: Matrix, pairs: &[(usize, usize)]) -> f64 {
+/// For every pair the logarithm of the rank of the right row among all of the other side, both ways added. Row `i` of `x`
+/// and of `y` belong together and are the words `pairs[i]`.
+pub(super) fn log_ranks_of(mut x: Matrix, mut y: Matrix, pairs: &[(usize, usize)]) -> Vec<f64> {
     scale_to_unit(&mut x);
     scale_to_unit(&mut y);
     let mut cosines = vec![0.0; pairs.len() * pairs.len()];
@@ -142,7 +141,7 @@ pub(super) fn sum_of_log_ranks(mut x: Matrix, mut y: Matrix, pairs: &[(usize, us
         let back = others().filter(|&j| cosine(j, i) > cosine(i, i)).count();
         ((1 + forth) as f64).ln() + ((1 + back) as f64).ln()
     };
-    (0..pairs.len()).into_par_iter().map(log_rank).collect::<Vec<f64>>().iter().sum()
+    (0..pairs.len()).into_par_iter().map(log_rank).collect()
 }
 
 #[cfg(test)]

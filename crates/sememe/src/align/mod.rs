@@ -10,7 +10,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 pub use self::alignment::{Alignment, Temperature};
-use self::calibration::HeldOut;
+use self::calibration::Calibration;
 pub use self::extend::{Extended, extend};
 pub use self::held_out::shrinkage as held_out_shrinkage;
 pub(crate) use self::held_out::{log_ranks, short_fit};
@@ -75,15 +75,26 @@ impl Fitted {
 
 /// [`align`] without the last step.
 pub fn fit(views: Vec<View>, tuples: &Tuples, options: &AlignOptions, observer: &dyn Observer) -> Result<Fitted> {
-    fit_with(views, tuples, tuples, options, observer)
+    fit_with(views, tuples, tuples, CalibrateBy::Halves, options, observer)
 }
 
-/// [`fit`] to tuples of which only some were given. Confidences are calibrated on the given ones alone: a model finds
-/// the pairs that it induced itself too easily.
+/// What confidences are calibrated by.
+pub(crate) enum CalibrateBy<'a> {
+    /// A fit to one half of the tuples, and the entries of the other half.
+    Halves,
+    /// A fit to what was seen, and entries that were held out of everything that led to it.
+    HeldOut { seen: &'a Tuples, held_out: &'a Tuples },
+    /// Nothing: there is no entry that says how sure a translation is.
+    Nothing,
+}
+
+/// [`fit`] to tuples of which only some were given. Given tuples alone calibrate confidences: a model finds the pairs that it
+/// induced itself too easily.
 pub(crate) fn fit_with(
     views: Vec<View>,
     tuples: &Tuples,
     given: &Tuples,
+    calibrate: CalibrateBy,
     options: &AlignOptions,
     observer: &dyn Observer,
 ) -> Result<Fitted> {
@@ -99,8 +110,16 @@ pub(crate) fn fit_with(
     let (mut alignment, warnings) = fit_evidence(evidence, &options, observer)?;
     let names: Vec<&str> = prepared.iter().map(View::name).collect();
     alignment.trained = Some(TrainedPairs::of(given, &names, |view, row| prepared[view].label(row)));
-    let held_out = HeldOut { views: &prepared, tuples, given, monolingual: &monolingual };
-    alignment.temperatures = calibration::temperatures(&alignment.model, &held_out, &options.fit)?;
+    let halves = tuples.halves();
+    let split = match calibrate {
+        CalibrateBy::Halves => Some((&halves[0], &halves[1])),
+        CalibrateBy::HeldOut { seen, held_out } => Some((seen, held_out)),
+        CalibrateBy::Nothing => None,
+    };
+    if let Some((seen, held_out)) = split {
+        let data = Calibration { views: &prepared, seen, held_out, given, monolingual: &monolingual };
+        alignment.temperatures = calibration::temperatures(&alignment.model, &data, &options.fit)?;
+    }
     Ok(Fitted { alignment, prepared, warnings })
 }
 

@@ -1,20 +1,16 @@
-//! What given entries say of the pairs that were found, and these of given entries.
-//!
-//! No entry is asked of a model that knows it: half of them are asked of a model of what was found and of the other half.
+//! What held-out entries say about learning, and which given entries look wrong.
 
 use super::rounds::{Learner, Pairs};
 use super::similarity::NEIGHBOURS;
-use super::words::Words;
+use super::words::FrequentWords;
 use crate::align::log_ranks;
 use crate::error::{Error, Result};
 use crate::model::Model;
 use crate::retrieve::{Criterion, Hit, nearest};
 
-/// Given pairs that can tell whether learning did any good.
-const FEWEST: usize = 20;
-/// Pairs whose ranks are worse by this factor, in logarithms, are much harder to find. With dictionaries of 5,000 words those of
-/// frequent words are worse by one per cent, while rarer words are translated better.
-const MUCH_HARDER: f64 = 1.1;
+/// Standard errors by which held-out entries must be harder to find for learning to count as harmful: a one-sided test at
+/// the level of 2.5 %.
+const CLEARLY_WORSE: f64 = 1.96;
 
 /// A given pair that looks wrong.
 pub struct Wrong {
@@ -25,38 +21,45 @@ pub struct Wrong {
     pub score: f64,
 }
 
-/// What was found out.
-pub struct Verdict {
-    /// Given pairs that look wrong, the worst first.
-    pub wrong: Vec<Wrong>,
-    /// False when what was found makes pairs that count much harder to find than their other half alone does.
-    pub has_helped: bool,
+/// Whether entries that no round has seen are clearly harder to find by a model of given and induced pairs than by one of
+/// the given pairs alone: whether the mean of the differences of their log-ranks is significantly positive.
+pub fn does_harm(learner: &Learner, induced: &[Pairs], held_out: &[Pairs], shrinkage: f64) -> Result<bool> {
+    let Some(plain) = if_enough(learner.fit_given(&learner.given))? else { return Ok(false) };
+    let learned = learner.fit_pairs(induced.iter().chain(&learner.given), shrinkage, None)?;
+    let mut differences = Vec::new();
+    for pairs in held_out {
+        let asked: Vec<(usize, usize)> = pairs.rows.iter().map(|rows| (rows[0], rows[1])).collect();
+        let vectors = pairs.views.map(|view| &learner.words[view].vectors);
+        let ranks = |model: &Model| log_ranks(model, pairs.views, vectors, &asked);
+        differences.extend(ranks(&learned)?.iter().zip(ranks(&plain)?).map(|(after, before)| after - before));
+    }
+    Ok(is_clearly_positive(&differences))
 }
 
-/// Asks given pairs, some or none of which count, of what was found.
-pub fn judge(learner: &Learner, found: &[Pairs], given: &[Pairs], shrinkage: f64) -> Result<Verdict> {
+fn is_clearly_positive(values: &[f64]) -> bool {
+    let n = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / n;
+    let variance = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (n - 1.0);
+    values.len() > 1 && mean > CLEARLY_WORSE * (variance / n).sqrt()
+}
+
+/// Given pairs that look wrong, the worst first. Each half of them is compared by a model of the induced pairs and of the
+/// other half, so that no entry vouches for itself.
+pub fn doubtful(learner: &Learner, induced: &[Pairs], given: &[Pairs], shrinkage: f64) -> Result<Vec<Wrong>> {
     let mut wrong = Vec::new();
-    let can_tell = learner.kept.iter().map(|kept| kept.rows.len()).sum::<usize>() >= FEWEST;
-    let (mut before, mut after) = (0.0, 0.0);
     for odd in 0..2 {
-        let others: Vec<Pairs> = learner.kept.iter().map(|kept| kept.half(1 - odd)).collect();
-        let Some(model) = if_enough(learner.fit_pairs(found.iter().chain(&others), shrinkage, None))? else { continue };
+        let others: Vec<Pairs> = learner.given.iter().map(|pairs| pairs.half(1 - odd)).collect();
+        let model = learner.fit_pairs(induced.iter().chain(&others), shrinkage, None);
+        let Some(model) = if_enough(model)? else { continue };
         for pairs in given {
             wrong.extend(wrong_among(&learner.words, &model, &pairs.half(odd))?);
         }
-        let plain = if can_tell { if_enough(learner.fit_given(&others))? } else { None };
-        for (plain, kept) in plain.iter().flat_map(|plain| learner.kept.iter().map(move |kept| (plain, kept))) {
-            let asked: Vec<(usize, usize)> = kept.half(odd).rows.iter().map(|rows| (rows[0], rows[1])).collect();
-            let vectors = kept.views.map(|view| &learner.words[view].vectors);
-            before += log_ranks(plain, kept.views, vectors, &asked)?.0;
-            after += log_ranks(&model, kept.views, vectors, &asked)?.0;
-        }
     }
     wrong.sort_by(|a, b| a.score.total_cmp(&b.score));
-    Ok(Verdict { wrong, has_helped: after <= MUCH_HARDER * before })
+    Ok(wrong)
 }
 
-/// A half may be too little to fit anything to; then it says nothing.
+/// A part of the entries may be too little to fit anything to.
 fn if_enough(model: Result<Model>) -> Result<Option<Model>> {
     match model {
         Err(Error::NotEnoughData(_)) => Ok(None),
@@ -65,7 +68,7 @@ fn if_enough(model: Result<Model>) -> Result<Option<Model>> {
 }
 
 /// Which pairs are less like pairs than like words put together at random.
-fn wrong_among(words: &[&Words], model: &Model, given: &Pairs) -> Result<Vec<Wrong>> {
+fn wrong_among(words: &[&FrequentWords], model: &Model, given: &Pairs) -> Result<Vec<Wrong>> {
     let count = given.rows.len();
     if count < 2 {
         return Ok(Vec::new());
@@ -97,32 +100,41 @@ fn wrong_among(words: &[&Words], model: &Model, given: &Pairs) -> Result<Vec<Wro
 mod tests {
     use super::super::rounds::Watch;
     use super::*;
-    use crate::model;
+    use crate::model::FitOptions;
     use crate::moments::Shape;
     use crate::random::Random;
     use crate::vectors::Matrix;
 
     #[test]
-    fn wrong_pairs_do_not_help_and_right_ones_do() {
+    fn wrong_pairs_do_harm_and_right_ones_do_not() {
         let mut random = Random::new(1);
         let (count, dim) = (400, 16);
         let x: Vec<f32> = (0..count * dim).map(|_| random.normal() as f32).collect();
         let y = x.iter().map(|&value| value + random.normal() as f32).collect();
-        let words = [x, y].map(|values| Words { rows: (0..count).collect(), vectors: Matrix::new(values, dim) });
+        let words =
+            [x, y].map(|values| FrequentWords { rows: (0..count).collect(), vectors: Matrix::new(values, dim) });
         let pairs = |rows: std::ops::Range<usize>, by: usize| {
             let rows = rows.clone().map(|row| [row, rows.start + (row - rows.start + by) % rows.len()]).collect();
             Pairs { views: [0, 1], rows }
         };
         let mut watch = Watch { observer: &(), rounds: Vec::new(), is_stopped: false };
-        let given = vec![pairs(0..60, 0)];
         let learner = Learner {
             shapes: ["x", "y"].map(|name| Shape { name: name.to_owned(), dim }).to_vec(),
             words: words.iter().collect(),
-            fit: model::FitOptions::default(),
-            kept: given.clone(),
+            fit: FitOptions::default(),
+            given: vec![pairs(0..60, 0)],
             watch: &mut watch,
         };
-        let has_helped = |by: usize| judge(&learner, &[pairs(60..count, by)], &given, 0.2).unwrap().has_helped;
-        assert!(has_helped(0) && !has_helped(100));
+        let harm = |by: usize| does_harm(&learner, &[pairs(100..count, by)], &[pairs(60..100, 0)], 0.2).unwrap();
+        assert!(!harm(0) && harm(100));
+    }
+
+    #[test]
+    fn one_slip_among_entries_that_all_ranked_first_is_no_harm() {
+        let mut differences = vec![0.0; 50];
+        differences[7] = 0.7;
+        assert!(!is_clearly_positive(&differences));
+        assert!(is_clearly_positive(&[0.7, 0.5, 0.9, 0.6, 0.0, 0.8]));
+        assert!(!is_clearly_positive(&[]) && !is_clearly_positive(&[3.0]));
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use rayon::prelude::*;
 
 use super::rounds::{Pairs, pairs_of_views};
-use super::words::{Words, project};
+use super::words::{FrequentWords, project};
 use crate::error::Result;
 use crate::model::Model;
 use crate::prepare::scale_to_unit;
@@ -16,11 +16,11 @@ use crate::vectors::Matrix;
 const CANDIDATES: usize = 10;
 const TEMPERATURE: f64 = 0.05;
 /// What a word's translation into a third view counts beside the word itself.
-const HEARSAY: f32 = 0.3;
+const THIRD_VIEW_WEIGHT: f32 = 0.3;
 
 /// Two words and how sure they belong together.
 #[derive(Debug, Clone, Copy)]
-pub struct Sure {
+pub struct InducedPair {
     /// Places among the words that are learned from.
     pub rows: [usize; 2],
     /// The product of what both sides say, from 0 to 1.
@@ -28,14 +28,14 @@ pub struct Sure {
 }
 
 /// What was found between two views.
-pub struct Induced {
+pub struct InducedPairs {
     /// The views, increasing.
     pub views: [usize; 2],
     /// Each other's best words.
-    pub pairs: Vec<Sure>,
+    pub pairs: Vec<InducedPair>,
 }
 
-impl Induced {
+impl InducedPairs {
     /// All of it, whatever it weighs.
     pub fn as_pairs(&self) -> Pairs {
         Pairs { views: self.views, rows: self.pairs.iter().map(|sure| sure.rows).collect() }
@@ -43,7 +43,7 @@ impl Induced {
 }
 
 /// Each other's best words by CSLS, of every two views.
-pub fn induce(words: &[&Words], model: &Model) -> Result<Vec<Induced>> {
+pub fn induce(words: &[&FrequentWords], model: &Model) -> Result<Vec<InducedPairs>> {
     let latent = project(words, model, usize::MAX)?;
     let views = latent.len();
     let mut heard = BTreeMap::new();
@@ -54,7 +54,7 @@ pub fn induce(words: &[&Words], model: &Model) -> Result<Vec<Induced>> {
         }
     }
     let side = |view: usize, other: usize| with_translations(&latent, &heard, view, other);
-    let of_views = |(a, b)| Ok(Induced { views: [a, b], pairs: mutual(&side(a, b), &side(b, a))? });
+    let of_views = |(a, b)| Ok(InducedPairs { views: [a, b], pairs: mutual(&side(a, b), &side(b, a))? });
     pairs_of_views(views).map(of_views).collect()
 }
 
@@ -73,7 +73,7 @@ fn with_translations(
         rows.for_each(|(row, hits)| {
             let first = probability(hits);
             for hit in hits {
-                let weight = HEARSAY * (first * odds(hit, hits)) as f32;
+                let weight = THIRD_VIEW_WEIGHT * (first * odds(hit, hits)) as f32;
                 row.iter_mut().zip(latent[third].row(hit.index)).for_each(|(sum, value)| *sum += weight * value);
             }
         });
@@ -86,13 +86,13 @@ fn candidates(from: &Matrix, to: &Matrix) -> Result<Vec<Vec<Hit>>> {
     Retriever::new(Pair::new(from, to), Criterion::CSLS)?.nearest(from, CANDIDATES.min(to.rows()))
 }
 
-fn mutual(x: &Matrix, y: &Matrix) -> Result<Vec<Sure>> {
+fn mutual(x: &Matrix, y: &Matrix) -> Result<Vec<InducedPair>> {
     let (forth, back) = (candidates(x, y)?, candidates(y, x)?);
     let both = forth.iter().enumerate().filter_map(|(row, hits)| {
         let best = hits.first()?.index;
         let is_mutual = back[best].first()?.index == row;
         let weight = probability(hits) * probability(&back[best]);
-        is_mutual.then_some(Sure { rows: [row, best], weight })
+        is_mutual.then_some(InducedPair { rows: [row, best], weight })
     });
     Ok(both.collect())
 }
@@ -121,7 +121,7 @@ mod tests {
         let meanings: Vec<f32> = (0..count * dim).map(|_| random.normal() as f32).collect();
         let words = [1.2, 1.2, 0.6].map(|noise: f32| {
             let values = meanings.iter().map(|&meaning| meaning + noise * random.normal() as f32).collect();
-            Words { rows: (0..count).collect(), vectors: Matrix::new(values, dim) }
+            FrequentWords { rows: (0..count).collect(), vectors: Matrix::new(values, dim) }
         });
         let right = |views: usize| {
             let view = |view: usize| ViewModel {

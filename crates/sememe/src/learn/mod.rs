@@ -1,11 +1,12 @@
-//! Alignment with little or no dictionary: a model says which words are translations, and they say what the model is.
+//! Self-learning: alignment with little or no dictionary.
 //!
-//! [`learn`] begins with a few pairs, such as identical strings, or with nothing but the vectors, and ends with a fit to
-//! the pairs that it found. See `ARCHITECTURE.md` for how well that works and why it is done like this.
+//! [`learn`] starts from a few pairs, such as identical strings, or from the vectors alone. Rounds of inducing a dictionary
+//! and fitting a model to it alternate, and the final model is fitted to given and induced pairs.
 
 mod coupling;
 mod judge;
 mod last;
+mod report;
 mod rounds;
 mod similarity;
 mod start;
@@ -16,12 +17,13 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use self::judge::{Wrong, judge};
-use self::last::{Induced, Sure};
+use self::judge::Wrong;
+use self::last::{InducedPair, InducedPairs};
+pub use self::report::{Doubtful, LearningReport, NamedDoubtful, NamedReport};
 use self::rounds::{Learner, Pairs, Watch, pairs_of_views};
 pub use self::start::Chance;
-use self::words::Words;
-use crate::align::{self, Fitted};
+use self::words::FrequentWords;
+use crate::align::{self, CalibrateBy, Fitted};
 use crate::error::{Error, Result};
 use crate::lexicon::Tuples;
 use crate::model::{Model, Shrinkage};
@@ -30,16 +32,19 @@ use crate::names;
 use crate::observe::Observer;
 pub use crate::observe::Round;
 use crate::random::Random;
-use crate::vectors::{Label, View};
+use crate::vectors::View;
 
-/// Words of each view that rounds learn from, of two views and of more, and that the last lexicon is made of.
+/// Frequent words of each view that rounds learn from, of two views and of more, and that the induced lexicon is made of.
 const WORDS: usize = 8000;
 const WORDS_OF_SEVERAL: usize = 4000;
 const LAST_WORDS: usize = 20_000;
 /// With fewer words than this there is nothing to learn from.
 const FEWEST: usize = 500;
-/// Shrinkage of a fit to a lexicon that is mostly induced, at least. Held-out pairs, which say it of given ones, cannot say
-/// it there: they were found by a model that was shrunk itself, and agree with it.
+/// With so many given entries, one in [`HELD_OUT`] is held out of the rounds. With fewer, what they could say is noise.
+const ENOUGH_TO_HOLD_OUT: usize = 200;
+const HELD_OUT: usize = 5;
+/// The least shrinkage of a fit to a lexicon that is mostly induced. Held-out pairs cannot choose it there: a shrunk model
+/// induced them, and they agree with it.
 const LAST_SHRINKAGE: f64 = 0.2;
 
 /// Whether given entries may be doubted.
@@ -88,135 +93,82 @@ pub struct Learned {
     pub report: LearningReport,
 }
 
-/// How learning went.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[non_exhaustive]
-pub struct LearningReport {
-    /// The rounds.
-    pub rounds: Vec<Round>,
-    /// Pairs that the last fit found itself.
-    pub induced: usize,
-    /// False when given entries are much harder to find than without learning, where the fit is to these alone.
-    pub has_helped: bool,
-    /// For views aligned without supervision to the first: how they compare with chance.
-    pub chances: Vec<Chance>,
-    /// Given entries that look wrong, the worst first.
-    #[serde(skip)]
-    pub doubtful: Vec<Doubtful>,
-}
-
-impl LearningReport {
-    /// The same with the words of the views in place of rows.
-    pub fn named<'a>(&'a self, views: &'a [View]) -> NamedReport<'a> {
-        let doubtful = self.doubtful.iter().map(|entry| NamedDoubtful {
-            views: entry.views,
-            words: entry.labels(views).map(|label| label.to_string()),
-            score: entry.score,
-        });
-        NamedReport { report: self, doubtful: doubtful.collect() }
-    }
-}
-
-/// How learning went, for people and machines that know words rather than rows.
-#[derive(Debug, Clone, Serialize)]
-#[non_exhaustive]
-pub struct NamedReport<'a> {
-    #[serde(flatten)]
-    report: &'a LearningReport,
-    /// Given entries that look wrong, the worst first.
-    pub doubtful: Vec<NamedDoubtful>,
-}
-
-/// A given entry that looks wrong, with its words.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[non_exhaustive]
-pub struct NamedDoubtful {
-    /// Its views.
-    pub views: [usize; 2],
-    /// The words there.
-    pub words: [String; 2],
-    /// Their CSLS.
-    pub score: f64,
-}
-
-/// A given entry that looks wrong.
-#[derive(Debug, Clone, Copy, PartialEq)]
-#[non_exhaustive]
-pub struct Doubtful {
-    /// Its views.
-    pub views: [usize; 2],
-    /// The words' rows there.
-    pub rows: [usize; 2],
-    /// Their CSLS, less than half way from words put together at random to given entries.
-    pub score: f64,
-}
-
-impl Doubtful {
-    /// What its rows are called.
-    pub fn labels<'a>(&self, views: &'a [View]) -> [Label<'a>; 2] {
-        [0, 1].map(|side| views[self.views[side]].label(self.rows[side]))
-    }
-}
-
-/// Learns which words belong together and aligns.
+/// Learns which words belong together, and aligns.
+///
+/// Where enough entries are given, some are held out of the rounds. They decide whether learning did harm, in which case the
+/// model is fitted to the given entries alone, and they calibrate confidences.
 pub fn learn(views: Vec<View>, given: &Tuples, options: &LearnOptions, observer: &dyn Observer) -> Result<Learned> {
     let shapes: Vec<Shape> = views.iter().map(Shape::of).collect();
     options.align.fit.check_for(views.len())?;
     options.align.fit.latent.at_most(&shapes)?;
     let words = words_of(&views, &options.align)?;
-    let pairs = pairs_of(given, &words);
-    let kept = match options.trust {
-        Trust::Keep => pairs.clone(),
-        Trust::Doubt => Vec::new(),
+    let trusted = match options.trust {
+        Trust::Keep => given.clone(),
+        Trust::Doubt => Tuples::new(given.views()),
+    };
+    let [seen, held_out] = match trusted.len() >= ENOUGH_TO_HOLD_OUT {
+        true => trusted.hold_out(HELD_OUT),
+        false => [trusted.clone(), Tuples::new(given.views())],
     };
     let mut watch = Watch { observer, rounds: Vec::new(), is_stopped: false };
-    let (found, chances) = match options.is_unsupervised {
+    let (start, chances) = match options.is_unsupervised {
         true => search(&shapes, &words, options.seed, &mut watch)?,
         false => (None, Vec::new()),
     };
-    let fit = align::short_fit(&options.align.fit);
-    let mut learner = Learner { shapes: shapes.clone(), words: words.iter().collect(), fit, kept, watch: &mut watch };
-    let learned = match found {
-        // A search for two views ends where learning would.
-        Some(Found { model, .. }) if options.align.fit.method_for(views.len()) == model.method => model,
-        Some(Found { tuples, .. }) => learner.learn_from_pairs(&pairs_of(&tuples, &words))?,
-        None => learner.learn_from_pairs(&pairs)?,
+    let mut learner = Learner {
+        shapes,
+        words: words.iter().collect(),
+        fit: align::short_fit(&options.align.fit),
+        given: pairs_of(&seen, &words),
+        watch: &mut watch,
     };
-    let found = last_lexicon(&learner, learned)?;
-    let verdict = judge(&learner, &found.iter().map(Induced::as_pairs).collect::<Vec<_>>(), &pairs, LAST_SHRINKAGE)?;
+    let model = match start {
+        // A search for two views ends where learning would.
+        Some(start) if options.align.fit.method_for(views.len()) == start.model.method => start.model,
+        Some(start) => learner.learn_from_pairs(&pairs_of(&start.tuples, &words))?,
+        None => {
+            let pairs = if options.trust == Trust::Keep { learner.given.clone() } else { pairs_of(given, &words) };
+            learner.learn_from_pairs(&pairs)?
+        }
+    };
+    let induced = induced_lexicon(&learner, model, &pairs_of(&trusted, &words))?;
+    let pairs: Vec<Pairs> = induced.iter().map(InducedPairs::as_pairs).collect();
+    let held_out_pairs = pairs_of(&held_out, &words);
+    let has_helped = !judge::does_harm(&learner, &pairs, &held_out_pairs, LAST_SHRINKAGE)?;
+    let wrong = judge::doubtful(&learner, &pairs, &pairs_of(given, &words), LAST_SHRINKAGE)?;
     let in_views = |&Wrong { views, rows, score }: &Wrong| Doubtful {
         views,
         rows: [0, 1].map(|side| words[views[side]].rows[rows[side]]),
         score,
     };
-    let doubtful = verdict.wrong.iter().map(in_views).collect();
-    let kept = match options.trust {
-        Trust::Keep => given.clone(),
-        Trust::Doubt => Tuples::new(given.views()),
-    };
-    let mut tuples = kept.clone();
-    if verdict.has_helped {
-        add_found(&mut tuples, &found, &words)?;
+    let doubtful = wrong.iter().map(in_views).collect();
+
+    let (mut tuples, mut seen) = (trusted.clone(), seen);
+    if has_helped {
+        let induced = tuples_of(&induced, &words)?;
+        tuples.add_all(&induced);
+        seen.add_all(&induced);
     }
-    let induced = tuples.len() - kept.len();
+    let induced = tuples.len() - trusted.len();
     let mut last = options.align.clone();
-    let is_mostly_induced = kept.weight() < 0.5 * tuples.weight();
+    let is_mostly_induced = trusted.weight() < 0.5 * tuples.weight();
     if is_mostly_induced && last.fit.shrinkage == Shrinkage::Auto && last.fit.method_for(views.len()).shrinks() {
         last.fit.shrinkage = Shrinkage::By(learner.shrinkage_of(tuples.weight()).max(LAST_SHRINKAGE));
     }
-    let mut fitted = align::fit_with(views, &tuples, given, &last, observer)?;
-    if options.trust == Trust::Doubt {
-        // What may be wrong cannot say how sure the rest is.
-        fitted.alignment.temperatures.clear();
-    }
-    let has_helped = verdict.has_helped;
-    Ok(Learned { fitted, report: LearningReport { rounds: watch.rounds, induced, has_helped, chances, doubtful } })
+    let calibrate = match (has_helped, held_out.is_empty()) {
+        (true, false) => CalibrateBy::HeldOut { seen: &seen, held_out: &held_out },
+        (true, true) => CalibrateBy::Nothing,
+        (false, _) => CalibrateBy::Halves,
+    };
+    let fitted = align::fit_with(views, &tuples, given, calibrate, &last, observer)?;
+    let rounds = watch.rounds;
+    Ok(Learned { fitted, report: LearningReport { rounds, induced, has_helped, chances, doubtful } })
 }
 
 /// The words that are learned from, if there are enough.
-fn words_of(views: &[View], options: &align::AlignOptions) -> Result<Vec<Words>> {
+fn words_of(views: &[View], options: &align::AlignOptions) -> Result<Vec<FrequentWords>> {
     let of_view = |view: &View| {
-        let words = Words::of(view.rows(), LAST_WORDS, &options.evidence.normalize);
+        let words = FrequentWords::of(view.rows(), LAST_WORDS, &options.evidence.normalize);
         let (name, count) = (view.name(), words.rows.len());
         let too_few = || format!("view {name:?} has {count} words with a direction; learning pairs needs {FEWEST}");
         if count < FEWEST { Err(Error::NotEnoughData(too_few())) } else { Ok(words) }
@@ -224,13 +176,18 @@ fn words_of(views: &[View], options: &align::AlignOptions) -> Result<Vec<Words>>
     views.iter().map(of_view).collect()
 }
 
-/// What was found without supervision: a model of two views, and tuples of the first view with each other one.
-struct Found {
+/// Where learning starts without supervision: a model of two views, and tuples of the first view with each other one.
+struct Start {
     model: Model,
     tuples: Tuples,
 }
 
-fn search(shapes: &[Shape], words: &[Words], seed: u64, watch: &mut Watch) -> Result<(Option<Found>, Vec<Chance>)> {
+fn search(
+    shapes: &[Shape],
+    words: &[FrequentWords],
+    seed: u64,
+    watch: &mut Watch,
+) -> Result<(Option<Start>, Vec<Chance>)> {
     let mut random = Random::new(seed);
     let mut tuples = Tuples::new(words.len());
     let mut chances = Vec::new();
@@ -246,36 +203,38 @@ fn search(shapes: &[Shape], words: &[Words], seed: u64, watch: &mut Watch) -> Re
         chances.push(found.chance);
         last = Some(found.model);
     }
-    Ok((last.map(|model| Found { model, tuples }), chances))
+    Ok((last.map(|model| Start { model, tuples }), chances))
 }
 
-/// What is sure among many words, twice: the first time makes the model that finds the second.
-fn last_lexicon(learner: &Learner, model: Model) -> Result<Vec<Induced>> {
-    let pairs: Vec<Pairs> = last::induce(&learner.words, &model)?.iter().map(Induced::as_pairs).collect();
-    let model = learner.fit_pairs(pairs.iter().chain(&learner.kept), LAST_SHRINKAGE, Some(&model))?;
+/// Mutual best translations among many words, found twice: the first time makes the model that finds the second.
+fn induced_lexicon(learner: &Learner, model: Model, trusted: &[Pairs]) -> Result<Vec<InducedPairs>> {
+    let pairs: Vec<Pairs> = last::induce(&learner.words, &model)?.iter().map(InducedPairs::as_pairs).collect();
+    let model = learner.fit_pairs(pairs.iter().chain(&learner.given), LAST_SHRINKAGE, Some(&model))?;
     let mut induced = last::induce(&learner.words, &model)?;
-    for Induced { views, pairs } in &mut induced {
-        let told = learner.kept.iter().filter(|kept| kept.views == *views).flat_map(|kept| &kept.rows);
-        let told: [HashSet<usize>; 2] = [0, 1].map(|side| told.clone().map(|rows| rows[side]).collect());
-        // Of a word with a given translation another one is a synonym at best.
-        pairs.retain(|sure| (0..2).all(|side| !told[side].contains(&sure.rows[side])));
+    for InducedPairs { views, pairs } in &mut induced {
+        let rows = trusted.iter().filter(|given| given.views == *views).flat_map(|given| &given.rows);
+        let known: [HashSet<usize>; 2] = [0, 1].map(|side| rows.clone().map(|rows| rows[side]).collect());
+        // Of a word with a given translation another one is a synonym at best. And held-out words must stay unseen.
+        pairs.retain(|pair| (0..2).all(|side| !known[side].contains(&pair.rows[side])));
     }
     Ok(induced)
 }
 
-fn add_found(tuples: &mut Tuples, found: &[Induced], words: &[Words]) -> Result<()> {
-    for Induced { views, pairs } in found {
-        for Sure { rows, weight } in pairs {
-            let mut tuple = vec![None; tuples.views()];
+/// Induced pairs as weighted tuples over all views.
+fn tuples_of(induced: &[InducedPairs], words: &[FrequentWords]) -> Result<Tuples> {
+    let mut tuples = Tuples::new(words.len());
+    for InducedPairs { views, pairs } in induced {
+        for InducedPair { rows, weight } in pairs {
+            let mut tuple = vec![None; words.len()];
             (0..2).for_each(|side| tuple[views[side]] = Some(words[views[side]].rows[rows[side]]));
             tuples.add_weighted(&tuple, *weight)?;
         }
     }
-    Ok(())
+    Ok(tuples)
 }
 
 /// Every two words of tuples that are among the words that are learned from.
-fn pairs_of(tuples: &Tuples, words: &[Words]) -> Vec<Pairs> {
+fn pairs_of(tuples: &Tuples, words: &[FrequentWords]) -> Vec<Pairs> {
     let place = |view: usize, row: usize| words[view].rows.binary_search(&row).ok();
     let of_views = |(a, b): (usize, usize)| {
         let pairs = tuples.pairs_of(a, b).into_iter();

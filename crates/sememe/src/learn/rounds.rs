@@ -1,11 +1,11 @@
-//! Rounds of learning: which words belong together says the model, what the model is say the words.
+//! Rounds of self-learning: the model says which words belong together, and these say what the next model is.
 //!
-//! A round couples all words softly, at a temperature, and fits to what is expected. The temperature falls while rounds
-//! bring no more, as in annealing. When it is low a model believes in what it has, right or wrong; a new cycle then
-//! begins with a model of the few pairs it is most sure of, which forgets most of what was wrong.
+//! A round couples all words softly, at a temperature, and fits a model to the expected moments. The temperature falls when
+//! a round improves little, as in annealing. At a low temperature the model confirms itself, right or wrong. A new cycle
+//! then restarts from a model of the few pairs that it is surest of, which forgets most of what was wrong.
 
 use super::similarity::{Mutual, Similarities};
-use super::words::{Words, project};
+use super::words::{FrequentWords, project};
 use super::{WORDS, WORDS_OF_SEVERAL};
 use crate::error::{Error, Result};
 use crate::model::mbfa::Start;
@@ -18,11 +18,11 @@ use crate::vectors::Matrix;
 const TEMPERATURES: [f32; 4] = [0.15, 0.1, 0.07, 0.05];
 /// Rounds at one temperature at most; fewer when one raises the objective by less than this fraction.
 const ROUNDS: usize = 6;
-const LITTLE: f64 = 0.005;
+const MIN_IMPROVEMENT: f64 = 0.005;
 /// Cycles at most; fewer when one raises the objective by less than that fraction.
 const CYCLES: usize = 16;
 /// One pair of so many words begins a cycle.
-const SUREST: usize = 27;
+const WORDS_PER_SEED_PAIR: usize = 27;
 /// Shrinkage of a fit to pairs: this part of a dimension's share of them, within limits; of given pairs at least this.
 const SHARE: f64 = 0.6;
 const MOST: f64 = 0.9;
@@ -50,10 +50,10 @@ impl Pairs {
 /// All that rounds need.
 pub struct Learner<'a, 'b> {
     pub shapes: Vec<Shape>,
-    pub words: Vec<&'a Words>,
+    pub words: Vec<&'a FrequentWords>,
     pub fit: model::FitOptions,
-    /// Pairs that count in every round.
-    pub kept: Vec<Pairs>,
+    /// Given pairs that count in every round.
+    pub given: Vec<Pairs>,
     pub watch: &'a mut Watch<'b>,
 }
 
@@ -61,7 +61,7 @@ pub struct Learner<'a, 'b> {
 pub struct Watch<'a> {
     pub observer: &'a dyn Observer,
     pub rounds: Vec<Round>,
-    /// Whoever is told has had enough.
+    /// The observer wants no more.
     pub is_stopped: bool,
 }
 
@@ -72,8 +72,8 @@ impl Watch<'_> {
     }
 }
 
-/// A model, and what it makes of the words.
-pub struct Learned {
+/// Where a cycle ended: a model, and what it makes of the words.
+pub struct Cycle {
     pub model: Model,
     pub objective: f64,
     /// Each other's best words, the surest first, for every two views.
@@ -89,17 +89,17 @@ impl Learner<'_, '_> {
     }
 
     /// Learns from directions of words, in cycles as long as they get better.
-    pub fn learn_from(&mut self, start: Vec<Matrix>, count: usize) -> Result<Learned> {
+    pub fn learn_from(&mut self, start: Vec<Matrix>, count: usize) -> Result<Cycle> {
         let mut best = self.cycle(start)?;
         for _ in 1..CYCLES {
             if self.watch.is_stopped {
                 break;
             }
             let next = {
-                let start = self.again(&best, count)?;
+                let start = self.restart(&best, count)?;
                 self.cycle(start)?
             };
-            let is_done = next.objective < best.objective * (1.0 + LITTLE);
+            let is_done = next.objective < best.objective * (1.0 + MIN_IMPROVEMENT);
             if next.objective > best.objective {
                 best = next;
             }
@@ -111,28 +111,31 @@ impl Learner<'_, '_> {
     }
 
     /// Where words lie by a model of the surest pairs alone.
-    pub fn again(&self, learned: &Learned, count: usize) -> Result<Vec<Matrix>> {
+    pub fn restart(&self, cycle: &Cycle, count: usize) -> Result<Vec<Matrix>> {
         let surest = |(views, mutual): &([usize; 2], Vec<Mutual>)| Pairs {
             views: *views,
-            rows: mutual.iter().take(count.div_ceil(SUREST)).map(|mutual| mutual.rows).collect(),
+            rows: mutual.iter().take(count.div_ceil(WORDS_PER_SEED_PAIR)).map(|mutual| mutual.rows).collect(),
         };
-        let surest: Vec<Pairs> = learned.mutual.iter().map(surest).collect();
-        let model = self.fit_pairs(surest.iter().chain(&self.kept), FEW, None)?;
+        let surest: Vec<Pairs> = cycle.mutual.iter().map(surest).collect();
+        let model = self.fit_pairs(surest.iter().chain(&self.given), FEW, None)?;
         project(&self.words, &model, count)
     }
 
     /// From directions of words through all temperatures.
-    pub fn cycle(&mut self, mut latent: Vec<Matrix>) -> Result<Learned> {
+    pub fn cycle(&mut self, mut latent: Vec<Matrix>) -> Result<Cycle> {
         let count = latent.iter().map(Matrix::rows).max().unwrap_or(0);
         let mut model = None;
-        for temperature in TEMPERATURES {
+        'annealing: for temperature in TEMPERATURES {
             let mut before = f64::NEG_INFINITY;
             for _ in 0..ROUNDS {
                 let (next, objective) = self.round(&latent, temperature, model.as_ref())?;
                 latent = project(&self.words, &next, count)?;
                 model = Some(next);
                 // The first round of a temperature still sees what the one before made.
-                if self.watch.is_stopped || objective < before + before.abs() * LITTLE {
+                if self.watch.is_stopped {
+                    break 'annealing;
+                }
+                if objective < before + before.abs() * MIN_IMPROVEMENT {
                     break;
                 }
                 before = objective;
@@ -146,7 +149,7 @@ impl Learner<'_, '_> {
             mutual.push(([a, b], similarities.mutual()));
         }
         let objective = objectives.iter().sum::<f64>() / objectives.len() as f64;
-        Ok(Learned { model: model.expect("there are rounds"), objective, mutual })
+        Ok(Cycle { model: model.expect("there are rounds"), objective, mutual })
     }
 
     /// Couples all words and fits; also the objective of what it began with.
@@ -163,8 +166,8 @@ impl Learner<'_, '_> {
             let of_pair = Moments::of_pairs(&self.shapes, [a, b], coupling.moments(&first(a), &first(b)));
             merge(&mut moments, of_pair)?;
         }
-        for kept in &self.kept {
-            merge(&mut moments, self.moments_of(kept))?;
+        for pairs in &self.given {
+            merge(&mut moments, self.moments_of(pairs))?;
         }
         let model = self.fit(&moments.expect("there are two views"), SOFT, before)?;
         let objective = objective / f64::from(ways);
@@ -207,7 +210,11 @@ impl Learner<'_, '_> {
             let rows: Vec<usize> = pairs.rows.iter().map(|rows| rows[side]).collect();
             self.words[pairs.views[side]].vectors.select(&rows)
         };
-        Moments::of_pairs(&self.shapes, pairs.views, PatternMoments::of_rows(&side(0), &side(1)))
+        Moments::of_pairs(
+            &self.shapes,
+            pairs.views,
+            PatternMoments::of_rows(&side(0), &side(1), &vec![1.0; pairs.rows.len()]),
+        )
     }
 
     fn fit(&self, moments: &Moments, shrinkage: f64, before: Option<&Model>) -> Result<Model> {

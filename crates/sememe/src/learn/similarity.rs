@@ -72,7 +72,7 @@ impl Similarities {
         0.5 * (mean(&self.forth) + mean(&self.back))
     }
 
-    /// Words that are each other's best, the most similar first.
+    /// FrequentWords that are each other's best, the most similar first.
     pub fn mutual(&self) -> Vec<Mutual> {
         let is_mutual = |(row, best): (usize, &Best)| {
             (self.back[best.index].index == row).then_some(Mutual { rows: [row, best.index], score: best.score })

@@ -8,15 +8,15 @@ use crate::vectors::Matrix;
 /// What is shorter than this beside vectors of length 1 is left by rounding.
 const ROUNDING: f64 = 1e-5;
 
-/// Words of one view.
-pub struct Words {
+/// FrequentWords of one view.
+pub struct FrequentWords {
     /// Where each was in the view.
     pub rows: Vec<usize>,
     /// Their vectors.
     pub vectors: Matrix,
 }
 
-impl Words {
+impl FrequentWords {
     /// The first so many, less those without a direction, after the steps that the view goes through anyway. Centring is
     /// no choice here: what all words of a language have in common would make every two of them similar.
     pub fn of(matrix: &Matrix, count: usize, steps: &[Step]) -> Self {
@@ -31,7 +31,7 @@ impl Words {
             rows = kept.iter().map(|&place| rows[place]).collect();
             vectors = vectors.select(&kept);
         }
-        Words { rows, vectors }
+        FrequentWords { rows, vectors }
     }
 
     /// The vectors of the first so many.
@@ -48,7 +48,7 @@ impl Words {
 }
 
 /// Directions of the first so many words of all views.
-pub fn project(words: &[&Words], model: &Model, count: usize) -> Result<Vec<Matrix>> {
+pub fn project(words: &[&FrequentWords], model: &Model, count: usize) -> Result<Vec<Matrix>> {
     words.iter().zip(&model.views).map(|(words, view)| words.project(view, count)).collect()
 }
 

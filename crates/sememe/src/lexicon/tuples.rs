@@ -116,15 +116,31 @@ impl Tuples {
         groups
     }
 
-    /// The tuples in two parts, so that those of one word of the first view that they have are in the same one.
+    /// Two halves for cross-validation. Tuples that have the same row in the first view that they have stay together.
     pub fn halves(&self) -> [Tuples; 2] {
-        let mut halves = [Tuples::new(self.views), Tuples::new(self.views)];
+        self.split(|row| row % 2 == 1)
+    }
+
+    /// One part to fit to and one, every `nth` row, to hold out. Tuples stay together as in [`Tuples::halves`].
+    pub fn hold_out(&self, nth: usize) -> [Tuples; 2] {
+        self.split(|row| row % nth == nth - 1)
+    }
+
+    fn split(&self, is_second: impl Fn(usize) -> bool) -> [Tuples; 2] {
+        let mut parts = [Tuples::new(self.views), Tuples::new(self.views)];
         for (tuple, weight) in self.iter_weighted() {
-            if let Some(first) = tuple.iter().flatten().next() {
-                halves[first % 2].insert(&tuple, weight);
+            if let Some(&first) = tuple.iter().flatten().next() {
+                parts[usize::from(is_second(first))].insert(&tuple, weight);
             }
         }
-        halves
+        parts
+    }
+
+    /// Adds all tuples of another list over the same views that are not there already.
+    pub(crate) fn add_all(&mut self, others: &Tuples) {
+        for (tuple, weight) in others.iter_weighted() {
+            self.insert(&tuple, weight);
+        }
     }
 
     /// The two words of every tuple that has both views.

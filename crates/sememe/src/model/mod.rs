@@ -7,6 +7,7 @@ mod latent_size;
 pub mod mbfa;
 pub(crate) mod new_view;
 mod nipals;
+mod noise;
 mod projection;
 mod shrinkage;
 mod warning;

@@ -4,6 +4,7 @@
 //! `V = (M⁻¹ + Wᵀ Psi⁻¹ W)⁻¹`, `A = V M⁻¹` and `B = V Wᵀ Psi⁻¹`, the posterior mean of `z` is `A m + B (x - mu)`.
 
 use super::ibfa::few_tuples;
+use super::noise::floored;
 use super::shrinkage::Shrunk;
 use super::{FitOptions, FitWarning, ViewModel};
 use crate::error::{Error, Result};
@@ -61,7 +62,7 @@ pub(crate) fn fit(
     let mut warnings: Vec<FitWarning> = shrunk.warning(name).into_iter().collect();
     warnings.extend(few_tuples(all.n, std::slice::from_ref(&shape), &[shrunk.by]));
 
-    let groups: Vec<Group> = groups.iter().map(|group| group.whitened(x, &all.mean, &shrunk)).collect();
+    let groups: Vec<Group> = groups.iter().map(|group| group.whitened(x, &all.mean, &shrunk)).collect::<Result<_>>()?;
     let (parameters, evaluations, converged) = maximize(&groups, (latent, dim), options, observer)?;
     if !converged {
         warnings.push(FitWarning::NotConverged { evaluations });
@@ -78,7 +79,11 @@ fn of_x(moments: &PatternMoments, (start, len): (usize, usize)) -> PatternMoment
     }
 }
 
-/// EM from the regression of `x` on `m`, until the likelihood settles.
+/// So many rises in a row must be small: one may be an accident.
+const QUIET: usize = 3;
+
+/// EM from the regression of `x` on `m`, accelerated by squared extrapolation (SQUAREM, Varadhan & Roland 2008), until the
+/// likelihood settles. An extrapolated point that is less likely than the EM step that it replaces is not taken.
 fn maximize(
     groups: &[Group],
     (latent, dim): (usize, usize),
@@ -90,25 +95,59 @@ fn maximize(
         let t = Mat::from_fn(latent, latent + dim, |i, j| f64::from(u8::from(i == j)));
         sums.add(group, &vec![0.0; dim], &t, &group.covariance);
     }
-    let mut parameters = sums.regress(&vec![0.0; dim])?;
-    let mut before = f64::INFINITY;
-    let mut quiet = 0;
-    for evaluation in 1..=options.mbfa.evaluations {
-        let (next, value) = step(groups, &parameters)?;
-        let tuples: f64 = groups.iter().map(|group| group.moments.n).sum();
+    let tuples: f64 = groups.iter().map(|group| group.moments.n).sum();
+    let most = options.mbfa.evaluations;
+    let mut now = sums.regress(&vec![0.0; dim])?;
+    let (mut evaluations, mut before, mut quiet) = (0, f64::INFINITY, 0);
+    loop {
+        let (first, value) = step(groups, &now)?;
+        evaluations += 1;
         quiet = if before - value < options.mbfa.tolerance * value.abs().max(1.0) { quiet + 1 } else { 0 };
-        let (evaluations, most) = (evaluation, options.mbfa.evaluations);
-        let step = Event::Step { evaluations, most, negative_log_likelihood: value / tuples };
-        if observer.observe(step).is_break() {
-            return Ok((parameters, evaluation, false));
-        }
-        if quiet >= 3 {
-            return Ok((parameters, evaluation, true));
-        }
         before = value;
-        parameters = next;
+        let event = Event::Step { evaluations, most, negative_log_likelihood: value / tuples };
+        let is_stopped = observer.observe(event).is_break() || evaluations >= most;
+        if is_stopped || quiet >= QUIET {
+            return Ok((now, evaluations, quiet >= QUIET));
+        }
+        if evaluations + 2 > most {
+            now = first;
+            continue;
+        }
+        let (second, value_of_first) = step(groups, &first)?;
+        let extrapolated = Parameters::extrapolated(&now, &first, &second)?;
+        evaluations += 2;
+        now = match step(groups, &extrapolated) {
+            Ok((next, value)) if value <= value_of_first => next,
+            _ => second,
+        };
     }
-    Ok((parameters, options.mbfa.evaluations, false))
+}
+
+impl Parameters {
+    /// `θ₀ - 2 a r + a² v` with `r = θ₁ - θ₀`, `v = θ₂ - 2 θ₁ + θ₀` and `a = -|r| / |v|`, at least as far as `θ₂`.
+    fn extrapolated(zero: &Self, one: &Self, two: &Self) -> Result<Self> {
+        let mut squares = [0.0; 2];
+        for ((a, b), c) in zero.numbers().zip(one.numbers()).zip(two.numbers()) {
+            squares[0] += (b - a).powi(2);
+            squares[1] += (c - 2.0 * b + a).powi(2);
+        }
+        let [r, v] = squares.map(f64::sqrt);
+        let length = if v > 0.0 { (r / v).max(1.0) } else { 1.0 };
+        let at = |a: f64, b: f64, c: f64| a + 2.0 * length * (b - a) + length * length * (c - 2.0 * b + a);
+        let mix =
+            |x: &Mat, y: &Mat, z: &Mat| Mat::from_fn(x.nrows(), x.ncols(), |i, j| at(x[(i, j)], y[(i, j)], z[(i, j)]));
+        Ok(Parameters {
+            w: mix(&zero.w, &one.w, &two.w),
+            psi: floored(symmetric(&mix(&zero.psi, &one.psi, &two.psi)))?,
+            mu: (0..zero.mu.len()).map(|i| at(zero.mu[i], one.mu[i], two.mu[i])).collect(),
+        })
+    }
+
+    fn numbers(&self) -> impl Iterator<Item = f64> {
+        let of =
+            |matrix: &Mat| -> Vec<f64> { (0..matrix.ncols()).flat_map(|j| matrix.col_as_slice(j)).copied().collect() };
+        of(&self.w).into_iter().chain(of(&self.psi)).chain(self.mu.clone())
+    }
 }
 
 /// The next parameters, and the negative log-likelihood of `x` given `m` at the present ones.
@@ -144,10 +183,15 @@ fn step(groups: &[Group], now: &Parameters) -> Result<(Parameters, f64)> {
 
 impl Group {
     /// With `x` centred and white, its covariance shrunk as a whole and its covariance with `m` as far as that needs.
-    fn whitened(&self, (start, dim): (usize, usize), mean: &[f64], shrunk: &Shrunk) -> Group {
+    fn whitened(&self, (start, dim): (usize, usize), mean: &[f64], shrunk: &Shrunk) -> Result<Group> {
         let n = self.moments.n;
         let own = (start, dim);
         let mut of_x = block(&self.moments.scatter, own, own);
+        // Few tuples can have more variance in a direction than all rows of the view have in any.
+        let kept = match n < dim as f64 {
+            true => shrunk.kept_of(&Mat::from_fn(dim, dim, |i, j| of_x[(i, j)] / n))?,
+            false => shrunk.kept,
+        };
         for j in 0..dim {
             (0..dim).for_each(|i| of_x[(i, j)] *= 1.0 - shrunk.by);
             of_x[(j, j)] += n * shrunk.by * shrunk.variance;
@@ -155,7 +199,7 @@ impl Group {
         let half = shrunk.factor.solve_lower(&of_x).transpose().to_owned();
         let white = symmetric(&shrunk.factor.solve_lower(&half));
         let cross = block(&self.moments.scatter, own, (0, start));
-        let cross = shrunk.factor.solve_lower(&Mat::from_fn(dim, start, |i, j| shrunk.kept * cross[(i, j)]));
+        let cross = shrunk.factor.solve_lower(&Mat::from_fn(dim, start, |i, j| kept * cross[(i, j)]));
         let offset = Mat::from_fn(dim, 1, |i, _| self.moments.mean[start + i] - mean[i]);
         let offset = shrunk.factor.solve_lower(&offset);
         let scatter = Mat::from_fn(start + dim, start + dim, |i, j| match (i < start, j < start) {
@@ -167,7 +211,7 @@ impl Group {
         let stacked =
             self.moments.mean[..start].iter().copied().chain(offset.col_as_slice(0).iter().copied()).collect();
         let moments = PatternMoments { n, mean: stacked, scatter };
-        Group { precision: self.precision.clone(), covariance: self.covariance.clone(), moments }
+        Ok(Group { precision: self.precision.clone(), covariance: self.covariance.clone(), moments })
     }
 
     /// `[m; x - mu]` on average.
@@ -223,7 +267,7 @@ impl Sums {
         let psi = symmetric(&Mat::from_fn(dim, dim, |i, j| (self.second[(i, j)] - explained[(i, j)]) / self.count));
         Ok(Parameters {
             w: Mat::from_fn(dim, latent, |i, j| coefficients[(j, i)]),
-            psi,
+            psi: floored(psi)?,
             mu: (0..dim).map(|i| mu[i] + coefficients[(latent, i)]).collect(),
         })
     }

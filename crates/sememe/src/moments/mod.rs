@@ -61,12 +61,12 @@ pub struct PatternMoments {
 }
 
 impl PatternMoments {
-    /// Moments of rows stacked side by side: the first of `x` with the first of `y`, and so on.
-    pub(crate) fn of_rows(x: &Matrix, y: &Matrix) -> Self {
-        let rows = u32::try_from(x.rows()).expect("a vocabulary has under 2³² words");
+    /// Moments of rows stacked side by side: the first of `x` with the first of `y`, and so on, each with its weight.
+    pub(crate) fn of_rows(x: &Matrix, y: &Matrix, weights: &[f64]) -> Self {
+        let rows = u32::try_from(x.rows()).expect("a view has under 2³² rows");
         let indices: Vec<u32> = (0..rows).flat_map(|row| [row, row]).collect();
-        let weights = vec![1.0; x.rows()];
-        pattern_moments(&[(x, &column_means(x)), (y, &column_means(y))], &Group { indices, weights })
+        let group = Group { indices, weights: weights.to_vec() };
+        pattern_moments(&[(x, &column_means(x)), (y, &column_means(y))], &group)
     }
 
     /// The maximum-likelihood covariance, `scatter / n`.

@@ -15,13 +15,13 @@ use crate::vectors::Matrix;
 
 /// Steps at most, and the change of every direction after which there are no more.
 const STEPS: usize = 60;
-const STILL: f64 = 1e-3;
+const DIRECTION_TOLERANCE: f64 = 1e-3;
 /// Directions with less than this fraction of the largest variance are not there.
 const NOTHING: f64 = 1e-6;
 /// Components that one thread multiplies at a time.
 const ROWS: usize = 32;
 
-/// Words turned and scaled so that all directions have variance 1 and none goes with another.
+/// FrequentWords turned and scaled so that all directions have variance 1 and none goes with another.
 pub struct Whitened {
     /// One word a row.
     pub rows: Matrix,
@@ -88,7 +88,7 @@ impl Components {
             };
             let change = (0..dim).map(turned).fold(0.0, f64::max);
             directions = next;
-            if change < STILL {
+            if change < DIRECTION_TOLERANCE {
                 break;
             }
         }

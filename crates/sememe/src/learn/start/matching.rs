@@ -21,7 +21,7 @@ const SCALINGS: usize = 30;
 const MUCH: f32 = 2.0;
 const ENOUGH: f32 = 5.0;
 /// Added to counts of words, so that rare ones do not decide.
-const CAUTION: f64 = 2.0;
+const PSEUDO_COUNT: f64 = 2.0;
 
 /// The probability that a component of one view is about the same as one of the other, by rows and columns.
 pub fn matching(x: &Components, y: &Components) -> Mat {
@@ -93,7 +93,8 @@ fn relations(values: &Matrix) -> [Mat; 3] {
     let about = columns(&|x| f64::from(u8::from(x > MUCH)));
     let together = times_transpose(&about, &about);
     let expected = |i: usize, j: usize| together[(i, i)] * together[(j, j)] / n as f64;
-    let association = Mat::from_fn(dim, dim, |i, j| ((together[(i, j)] + CAUTION) / (expected(i, j) + CAUTION)).ln());
+    let association =
+        Mat::from_fn(dim, dim, |i, j| ((together[(i, j)] + PSEUDO_COUNT) / (expected(i, j) + PSEUDO_COUNT)).ln());
     [sizes, skewness, association].map(without_diagonal)
 }
 

@@ -10,7 +10,7 @@ use crate::vectors::Matrix;
 
 /// Numbers in a profile: means of so many parts of the sorted similarities.
 const PARTS: usize = 500;
-/// Words whose similarities one thread sorts at a time.
+/// FrequentWords whose similarities one thread sorts at a time.
 const ROWS: usize = 64;
 
 /// The sorted similarities of every word to all, by the square root of the matrix of similarities, which makes the few

@@ -5,20 +5,20 @@ use serde::Serialize;
 use super::super::WORDS;
 use super::super::rounds::{Learner, Watch};
 use super::super::similarity::Mutual;
-use super::super::words::Words;
+use super::super::words::FrequentWords;
 use super::components::{Components, Whitened};
 use super::matching::matching;
 use super::profiles::profiles;
 use crate::align::short_fit;
 use crate::error::{Error, Result};
 use crate::linalg::{Mat, Svd, scale_columns, times, times_transpose, transpose_times};
-use crate::model::{self, Model};
+use crate::model::{FitOptions, Model};
 use crate::moments::Shape;
 use crate::prepare::scale_to_unit;
 use crate::random::Random;
 use crate::vectors::Matrix;
 
-/// Words of each view that components are looked for in, and that attempts learn from.
+/// FrequentWords of each view that components are looked for in, and that attempts learn from.
 const WORDS_FOR_COMPONENTS: usize = 10_000;
 const WORDS_OF_ATTEMPTS: usize = 4000;
 /// Independent components of both views that an attempt is made of: what they agree on adds up, what is wrong does not.
@@ -53,7 +53,7 @@ impl Chance {
 }
 
 /// What a search found.
-pub struct Found {
+pub struct Unsupervised {
     /// A model of the words that are learned from.
     pub model: Model,
     /// Rows of the views that belong together.
@@ -63,10 +63,15 @@ pub struct Found {
 }
 
 /// Aligns two views of which no pair is known.
-pub fn search(shapes: [&Shape; 2], words: [&Words; 2], random: &mut Random, watch: &mut Watch) -> Result<Found> {
-    let fit = short_fit(&model::FitOptions::default());
+pub fn search(
+    shapes: [&Shape; 2],
+    words: [&FrequentWords; 2],
+    random: &mut Random,
+    watch: &mut Watch,
+) -> Result<Unsupervised> {
+    let fit = short_fit(&FitOptions::default());
     let mut learner =
-        Learner { shapes: shapes.map(Clone::clone).to_vec(), words: words.to_vec(), fit, kept: Vec::new(), watch };
+        Learner { shapes: shapes.map(Clone::clone).to_vec(), words: words.to_vec(), fit, given: Vec::new(), watch };
     let [x, y] = words.map(|words| words.first(WORDS_FOR_COMPONENTS));
     let dim = x.cols().min(y.cols());
     let (x, y) = (Whitened::of(&x, dim)?, Whitened::of(&y, dim)?);
@@ -91,8 +96,8 @@ pub fn search(shapes: [&Shape; 2], words: [&Words; 2], random: &mut Random, watc
     // What was cut short, attempts or those that they are compared with, says nothing.
     let mut is_known = !learner.watch.is_stopped;
     if is_known && chance.is_beaten() {
-        let again = learner.again(&learned, WORDS)?;
-        learned = learner.learn_from(again, WORDS)?;
+        let start = learner.restart(&learned, WORDS)?;
+        learned = learner.learn_from(start, WORDS)?;
     }
     let mut map = Mat::zeros(dim, dim);
     for _ in 0..ATTEMPTS {
@@ -106,8 +111,8 @@ pub fn search(shapes: [&Shape; 2], words: [&Words; 2], random: &mut Random, watc
         }
         learned = learner.learn_from(turned(&x, &y, &map, WORDS)?, WORDS)?;
         // Compared on as many words as chance had.
-        let again = learner.again(&learned, WORDS_OF_ATTEMPTS)?;
-        chance.objective = learner.cycle(again)?.objective;
+        let start = learner.restart(&learned, WORDS_OF_ATTEMPTS)?;
+        chance.objective = learner.cycle(start)?.objective;
         is_known = !learner.watch.is_stopped;
     }
     if !is_known {
@@ -119,7 +124,7 @@ pub fn search(shapes: [&Shape; 2], words: [&Words; 2], random: &mut Random, watc
     let (_, mutual) = &learned.mutual[0];
     let rows = |mutual: &Mutual| [0, 1].map(|side| words[side].rows[mutual.rows[side]]);
     let rows = mutual.iter().map(rows).collect();
-    Ok(Found { model: learned.model, rows, chance })
+    Ok(Unsupervised { model: learned.model, rows, chance })
 }
 
 /// The first so many words of both views where a map `x ᵀ map y` of whitened words says, which need not be a rotation.

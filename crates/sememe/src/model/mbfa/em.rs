@@ -6,6 +6,7 @@ use super::posterior::{Noise, OfPattern, OfView, Posterior};
 use super::problem::Problem;
 use crate::error::Result;
 use crate::linalg::{Cholesky, Mat, add_scaled, symmetric, symmetric_product, times};
+use crate::model::noise::floored;
 
 /// What is estimated, in the whitened coordinates of the problem.
 #[derive(Debug, Clone)]
@@ -78,6 +79,7 @@ fn regress(
     let coefficients = Cholesky::unchecked(&moment, "the second moment of the latent vectors")?.solve(&cross);
     let explained = symmetric_product(&coefficients.transpose(), &cross);
     let psi = symmetric(&Mat::from_fn(dim, dim, |i, j| (second[(i, j)] - explained[(i, j)]) / pooled.weight));
+    let psi = floored(psi)?;
     let w = Mat::from_fn(dim, size, |i, j| coefficients[(j, i)]);
     let mu = mu.iter().enumerate().map(|(i, mu)| mu + coefficients[(size, i)]).collect();
     Ok((w, psi, mu))
