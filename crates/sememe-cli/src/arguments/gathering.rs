@@ -1,9 +1,11 @@
 //! The options that say what a model is fitted to.
 
+use std::fmt;
 use std::str::FromStr;
 
 use clap::{Args, ValueEnum};
 use sememe::lexicon::Shared;
+use sememe::moments::EvidenceOptions;
 use sememe::prepare::Step;
 
 use super::Named;
@@ -27,7 +29,7 @@ pub struct Gathering {
     #[arg(long, value_name = "WEIGHT")]
     pub monolingual: Option<f64>,
     /// Prepare vectors by these steps, in order: unit, center, standardize; or none
-    #[arg(long, default_value = "unit", value_name = "STEPS")]
+    #[arg(long, default_value_t = Steps::usual(), value_name = "STEPS")]
     pub normalize: Steps,
     /// Lower-case all words; of words that become equal the first is kept
     #[arg(long)]
@@ -48,6 +50,19 @@ pub enum Which {
 /// Steps of preparation, separated by commas.
 #[derive(Clone)]
 pub struct Steps(pub Vec<Step>);
+
+impl Steps {
+    pub fn usual() -> Self {
+        Steps(EvidenceOptions::usual().normalize)
+    }
+}
+
+impl fmt::Display for Steps {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<String> = self.0.iter().map(ToString::to_string).collect();
+        f.write_str(if names.is_empty() { "none".to_owned() } else { names.join(",") }.as_str())
+    }
+}
 
 impl FromStr for Steps {
     type Err = sememe::Error;

@@ -14,7 +14,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::{Args, Parser, Subcommand};
-use sememe::model::Shrinkage;
+use sememe::model::{FitOptions, Shrinkage};
 use sememe::vectors::{Format, ReadOptions};
 
 pub use self::evaluation::{
@@ -208,10 +208,10 @@ pub struct Extend {
     #[arg(long, default_value = "auto", value_name = "HOW")]
     pub shrinkage: Shrinkage,
     /// Compute at most so many likelihoods
-    #[arg(long, default_value_t = 50, value_name = "N")]
+    #[arg(long, default_value_t = FitOptions::for_new_view().mbfa.evaluations, value_name = "N")]
     pub iterations: usize,
     /// Stop when the likelihood rises by less than this fraction three times in a row
-    #[arg(long, default_value_t = 1e-6, value_name = "FRACTION", value_parser = fitting::parse_tolerance)]
+    #[arg(long, default_value_t = FitOptions::for_new_view().mbfa.tolerance, value_name = "FRACTION", value_parser = fitting::parse_tolerance)]
     pub tolerance: f64,
     #[command(flatten)]
     pub reading: Reading,

@@ -49,7 +49,7 @@ pub struct Reproduce {
     #[arg(long)]
     pub keep_case: bool,
     /// Prepare vectors by these steps, in order: unit, center, standardize; or none
-    #[arg(long, default_value = "unit", value_name = "STEPS")]
+    #[arg(long, default_value_t = Steps::usual(), value_name = "STEPS")]
     pub normalize: Steps,
     /// Sentences of a parallel text to look among
     #[arg(long, default_value = "200000", value_name = "N")]

@@ -233,3 +233,92 @@ fn map_to_latent(
     let (mut mapped, warnings) = model::fit(&Moments::of_pairs(&[x, z], [0, 1], pairs), &options, &())?;
     Ok((mapped.views.swap_remove(0), mapped.shrinkage.swap_remove(0), warnings))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::align::{AlignOptions, align};
+    use crate::random::Random;
+
+    const ROWS: usize = 120;
+
+    /// Noisy pictures of the same hidden rows.
+    fn views(names: &[&str]) -> Vec<View> {
+        let (latent, dim) = (4, 6);
+        let mut random = Random::new(11);
+        let hidden: Vec<f64> = (0..ROWS * latent).map(|_| random.normal()).collect();
+        let mut view = |name: &&str| {
+            let loadings: Vec<f64> = (0..latent * dim).map(|_| random.normal()).collect();
+            let value = |row: usize, col: usize| -> f64 {
+                (0..latent).map(|k| hidden[row * latent + k] * loadings[k * dim + col]).sum()
+            };
+            let rows = (0..ROWS).flat_map(|row| (0..dim).map(move |col| (row, col)));
+            let values = rows.map(|(row, col)| (value(row, col) + 0.3 * random.normal()) as f32).collect();
+            View::new(*name, Matrix::new(values, dim))
+        };
+        names.iter().map(&mut view).collect()
+    }
+
+    fn space_and_new_view() -> (Alignment, Vec<Option<View>>, View) {
+        let mut views = views(&["a", "b", "c", "new"]);
+        let new = views.pop().expect("four views");
+        let mut tuples = Tuples::new(3);
+        (0..ROWS).for_each(|row| assert!(tuples.add(&[Some(row); 3])));
+        let aligned = align(views, &tuples, &AlignOptions::default(), &()).unwrap();
+        let latent = aligned.latent.into_iter().map(|latent| latent.map(|latent| latent.view)).collect();
+        (aligned.alignment, latent, new)
+    }
+
+    fn shrunk_by(by: f64) -> FitOptions {
+        FitOptions { shrinkage: Shrinkage::By(by), ..FitOptions::for_new_view() }
+    }
+
+    #[test]
+    fn one_tuple_of_a_pattern_is_enough() {
+        let (alignment, latent, new) = space_and_new_view();
+        let mut tuples = Tuples::new(4);
+        // Every set of known views once, and one of them often.
+        for pattern in 1..8 {
+            let mut tuple = vec![None; 4];
+            (0..3).filter(|view| pattern >> view & 1 == 1).for_each(|view| tuple[view] = Some(pattern));
+            tuple[3] = Some(pattern);
+            tuples.add(&tuple);
+        }
+        (8..20).for_each(|row| assert!(tuples.add(&[Some(row), None, None, Some(row)])));
+        for by in [0.02, 0.3, 0.9] {
+            let extended = extend(&alignment, &latent, new.clone(), &tuples, &shrunk_by(by), &()).unwrap();
+            assert!(extended.latent.view.rows().as_slice().iter().all(|x| x.is_finite()), "{by}");
+        }
+    }
+
+    #[test]
+    fn tuples_count_as_much_as_they_weigh() {
+        let (alignment, latent, new) = space_and_new_view();
+        let [mut weighted, mut few] = [Tuples::new(4), Tuples::new(4)];
+        for row in 0..ROWS {
+            let (known, weight) = if row < 60 { (row, 1.0) } else { (ROWS - 1 - row, 0.0) };
+            let tuple = [Some(known), Some(known), None, Some(row)];
+            weighted.add_weighted(&tuple, weight).unwrap();
+            if weight > 0.0 {
+                few.add(&tuple);
+            }
+        }
+        let project = |tuples: &Tuples| {
+            let extended = extend(&alignment, &latent, new.clone(), tuples, &shrunk_by(0.1), &()).unwrap();
+            extended.alignment.model.views[3].projection.clone()
+        };
+        assert_eq!(project(&weighted), project(&few));
+    }
+
+    #[test]
+    fn accelerated_em_converges_to_a_tight_tolerance() {
+        let (alignment, latent, new) = space_and_new_view();
+        let mut tuples = Tuples::new(4);
+        (0..ROWS).for_each(|row| assert!(tuples.add(&[(row % 3 > 0).then_some(row), Some(row), None, Some(row)])));
+        let mut options = shrunk_by(0.1);
+        options.mbfa.tolerance = 1e-9;
+        options.mbfa.evaluations = 10_000;
+        let extended = extend(&alignment, &latent, new, &tuples, &options, &()).unwrap();
+        assert!(extended.warnings.is_empty(), "{:?}", extended.warnings);
+    }
+}

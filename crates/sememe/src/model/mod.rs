@@ -105,6 +105,13 @@ pub struct FitOptions {
 }
 
 impl FitOptions {
+    /// What the command and Python start from when they [add a view](crate::align::extend): a rougher fit than one of all views.
+    pub fn for_new_view() -> Self {
+        let mut options = FitOptions::default();
+        (options.mbfa.evaluations, options.mbfa.tolerance) = (50, 1e-6);
+        options
+    }
+
     /// The method for so many views.
     pub fn method_for(&self, views: usize) -> Method {
         self.method.unwrap_or(if views == 2 { Method::Ibfa } else { Method::Mbfa })

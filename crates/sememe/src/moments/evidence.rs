@@ -76,6 +76,13 @@ pub struct EvidenceOptions {
     pub monolingual: Option<f64>,
 }
 
+impl EvidenceOptions {
+    /// What the command and Python start from: vectors scaled to unit length, words as they are spelled.
+    pub fn usual() -> Self {
+        EvidenceOptions { normalize: vec![Step::Unit], ..Default::default() }
+    }
+}
+
 /// Moments with their history.
 #[derive(Debug, Clone)]
 pub struct Evidence {

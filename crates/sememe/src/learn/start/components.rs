@@ -13,11 +13,11 @@ use crate::prepare::column_means;
 use crate::random::Random;
 use crate::vectors::Matrix;
 
-/// Steps at most, and the change of every direction after which there are no more.
+/// Steps at most, and the change of every direction below which the iteration has converged.
 const STEPS: usize = 60;
 const DIRECTION_TOLERANCE: f64 = 1e-3;
-/// Directions with less than this fraction of the largest variance are not there.
-const NOTHING: f64 = 1e-6;
+/// Directions with less than this fraction of the largest variance are left out.
+const LEAST_VARIANCE: f64 = 1e-6;
 /// Components that one thread multiplies at a time.
 const ROWS: usize = 32;
 
@@ -38,7 +38,7 @@ impl Whitened {
         let centred = Mat::from_fn(dim, n, |i, j| columns[(i, j)] - means[i]);
         let eigen = Eigen::new(&outer_gram(&centred), "the covariance of frequent words")?;
         let largest = eigen.values[dim - 1];
-        let is_there = |&at: &usize| eigen.values[at] > NOTHING * largest;
+        let is_there = |&at: &usize| eigen.values[at] > LEAST_VARIANCE * largest;
         let kept: Vec<usize> = (0..dim).rev().take(directions).filter(is_there).collect();
         let scaled = Mat::from_fn(kept.len(), dim, |i, j| {
             eigen.vectors[(j, kept[i])] * (n as f64 / eigen.values[kept[i]]).sqrt()

@@ -10,17 +10,17 @@ use crate::vectors::Matrix;
 const QUANTILES: usize = 300;
 /// Squared differences of quantiles are divided by this: about what those of the same component come to.
 const SHAPE: f64 = 0.02;
-/// What relations count beside shapes.
+/// The weight of relations beside that of shapes.
 const RELATIONS: f64 = 5.0;
 /// The temperature falls from the first to a tenth of it.
 const HOTTEST: f64 = 2.0;
 const STEPS: usize = 60;
 /// Scalings of rows and columns that make a matrix of probabilities.
 const SCALINGS: usize = 30;
-/// A word is about a component from so many standard deviations on; larger values count as this.
-const MUCH: f32 = 2.0;
-const ENOUGH: f32 = 5.0;
-/// Added to counts of words, so that rare ones do not decide.
+/// A word is about a component from so many standard deviations on. Larger values are clipped to the second number.
+const HIGH: f32 = 2.0;
+const LARGEST_VALUE: f32 = 5.0;
+/// Added to counts of words, so that rare components do not decide.
 const PSEUDO_COUNT: f64 = 2.0;
 
 /// The probability that a component of one view is about the same as one of the other, by rows and columns.
@@ -88,9 +88,9 @@ fn relations(values: &Matrix) -> [Mat; 3] {
         }
         times_transpose(&sizes, &sizes)
     };
-    let squares = columns(&|x| f64::from((x * x).min(ENOUGH * ENOUGH)));
-    let skewness = times_transpose(&squares, &columns(&|x| f64::from(x.clamp(-ENOUGH, ENOUGH)) / n as f64));
-    let about = columns(&|x| f64::from(u8::from(x > MUCH)));
+    let squares = columns(&|x| f64::from((x * x).min(LARGEST_VALUE * LARGEST_VALUE)));
+    let skewness = times_transpose(&squares, &columns(&|x| f64::from(x.clamp(-LARGEST_VALUE, LARGEST_VALUE)) / n as f64));
+    let about = columns(&|x| f64::from(u8::from(x > HIGH)));
     let together = times_transpose(&about, &about);
     let expected = |i: usize, j: usize| together[(i, i)] * together[(j, j)] / n as f64;
     let association =
