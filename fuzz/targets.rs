@@ -12,12 +12,12 @@
 
 use std::collections::HashSet;
 
+use sememe::align::Alignment;
 use sememe::files::Input;
 use sememe::lexicon::{self, Lexicon};
 use sememe::linalg::Mat;
-use sememe::model::{self, Alignment};
-use sememe::moments::Evidence;
-use sememe::moments::Moments;
+use sememe::model;
+use sememe::moments::{Evidence, Moments};
 use sememe::vectors::{self, Embeddings, Format, Matrix, Read, ReadOptions};
 use sememe::{Error, Result};
 
@@ -106,7 +106,7 @@ pub fn moments(data: &[u8]) -> Result<()> {
         let mut mbfa = model::FitOptions { method: Some(model::Method::Mbfa), ..Default::default() };
         mbfa.mbfa.evaluations = 8;
         for options in [model::FitOptions::default(), mbfa] {
-            if let Ok((model, _)) = model::fit(&moments, &options) {
+            if let Ok((model, _)) = model::fit(&moments, &options, &()) {
                 assert!(model.rho.iter().all(|rho| (0.0..=1.0).contains(rho)));
                 assert!(model.views.iter().all(|view| is_finite(&view.projection)));
             }
@@ -139,7 +139,7 @@ pub fn model(data: &[u8]) -> Result<()> {
         assert_eq!(same.emission, view.emission);
         let vectors = Embeddings::new(["a"].into_iter().collect(), Matrix::new(vec![1.0; view.dim()], view.dim()));
         let projected = alignment.project(index, vectors)?;
-        assert_eq!(projected.embeddings.dim(), model.latent());
+        assert_eq!(projected.view.dim(), model.latent());
     }
     // A covariance that is none must be refused, not turned into NaN.
     if let Ok(covariance) = model.posterior_covariance(&[0, 1]) {
@@ -156,7 +156,7 @@ fn input(target: &str, data: &[u8]) -> Result<Input> {
 fn vectors_of(target: &str, data: &[u8], words: Option<&[u8]>, format: Option<Format>) -> Result<()> {
     let file = input(target, data)?;
     let words = words.map(|words| input("words", words)).transpose()?;
-    let read_as = |options: ReadOptions| vectors::read_input(&file, words.as_ref(), &options);
+    let read_as = |options: ReadOptions| vectors::read_input(&file, words.as_ref(), &options, &());
 
     let read = read_as(ReadOptions { format, ..Default::default() })?;
     check_embeddings(&read.embeddings);
@@ -205,7 +205,8 @@ fn check_written(embeddings: &Embeddings) -> Result<()> {
         if can_hold {
             let path = folder.path().join(name);
             vectors::write(embeddings, &path, format).unwrap_or_else(|error| panic!("{error}"));
-            let again = vectors::read(&path, &ReadOptions { format: Some(format), strict: true, ..Default::default() });
+            let options = ReadOptions { format: Some(format), strict: true, ..Default::default() };
+            let again = vectors::read(&path, &options, &());
             assert_same(name, &again.unwrap_or_else(|error| panic!("{error}")), embeddings);
         }
     }

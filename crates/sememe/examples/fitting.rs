@@ -4,28 +4,15 @@
 //! it is a pair of the first view with one of the others, in turn. Prints one JSON object.
 
 use std::ops::ControlFlow;
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
 use std::time::Instant;
 
 use sememe::lexicon::Tuples;
-use sememe::model::mbfa::{self, Observer};
-use sememe::model::{self, Method, Options, Shrinkage};
+use sememe::model::mbfa::MbfaOptions;
+use sememe::model::{self, FitOptions, Method, Shrinkage};
 use sememe::moments::Moments;
-use sememe::vectors::{Embeddings, Matrix};
-
-/// Seconds, evaluations and negative log-likelihood at every accepted step.
-struct Clock {
-    start: Instant,
-    steps: Mutex<Vec<(f64, usize, f64)>>,
-}
-
-impl Observer for Clock {
-    fn accepted(&self, evaluations: usize, negative_log_likelihood: f64) -> ControlFlow<()> {
-        let seconds = self.start.elapsed().as_secs_f64();
-        self.steps.lock().expect("no step panics").push((seconds, evaluations, negative_log_likelihood));
-        ControlFlow::Continue(())
-    }
-}
+use sememe::observe::Event;
+use sememe::vectors::{Matrix, View};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -39,9 +26,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for file in files {
         let bytes = std::fs::read(file)?;
         let values = bytes.chunks_exact(4).map(|bytes| f32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]));
-        let matrix = Matrix::new(values.collect(), dim);
-        let words: Vec<String> = (0..matrix.rows()).map(|row| row.to_string()).collect();
-        views.push(Embeddings::new(words.iter().map(String::as_str).collect(), matrix));
+        views.push(View::new(file.as_str(), Matrix::new(values.collect(), dim)));
     }
     let mut tuples = Tuples::new(views.len());
     for row in 0..views[0].len() {
@@ -49,27 +34,29 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let has = |view: usize| !star || view == 0 || view == partner;
         tuples.add(&(0..views.len()).map(|view| has(view).then_some(row)).collect::<Vec<_>>());
     }
-    let named: Vec<(&str, &Embeddings)> = files.iter().map(String::as_str).zip(&views).collect();
 
     let start = Instant::now();
-    let moments = Moments::of(&named, &tuples);
+    let moments = Moments::of(&views, &tuples)?;
     let seconds_of_moments = start.elapsed().as_secs_f64();
     let start = Instant::now();
-    let clock = Arc::new(Clock { start, steps: Mutex::default() });
-    let mbfa = mbfa::MbfaOptions {
-        evaluations: evaluations.parse()?,
-        tolerance: tolerance.parse()?,
-        observer: clock.clone(),
-        ..Default::default()
+    // Seconds, evaluations and negative log-likelihood at every accepted step.
+    let steps: Mutex<Vec<(f64, usize, f64)>> = Mutex::default();
+    let clock = |event: Event| {
+        if let Event::Step { evaluations, negative_log_likelihood, .. } = event {
+            let step = (start.elapsed().as_secs_f64(), evaluations, negative_log_likelihood);
+            steps.lock().expect("no step panics").push(step);
+        }
+        ControlFlow::Continue(())
     };
+    let mbfa = MbfaOptions { evaluations: evaluations.parse()?, tolerance: tolerance.parse()?, ..Default::default() };
     let method: Method = method.parse()?;
-    let options = Options { method: Some(method), shrinkage: Shrinkage::None, mbfa, ..Options::default() };
-    let (model, _) = model::fit(&moments, &options)?;
+    let options = FitOptions { method: Some(method), shrinkage: Shrinkage::None, mbfa, ..FitOptions::default() };
+    let (model, _) = model::fit(&moments, &options, &clock)?;
     let report = serde_json::json!({
         "moments": seconds_of_moments,
         "fit": start.elapsed().as_secs_f64(),
         "log_likelihood": model.log_likelihood,
-        "steps": &*clock.steps.lock().expect("no step panics"),
+        "steps": &*steps.lock().expect("no step panics"),
     });
     println!("{report}");
     Ok(())

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use sememe::linalg::{Cholesky, Mat, times};
-use sememe::model::{LatentSize, Method, Model, Options, Shrinkage, fit};
+use sememe::model::{FitOptions, LatentSize, Method, Model, Shrinkage, fit};
 use sememe::vectors::Embeddings;
 
 use crate::samples::{cases, many_views, paired_moments, sigma};
@@ -10,8 +10,8 @@ use crate::samples::{cases, many_views, paired_moments, sigma};
 /// A model of two views with fewer latent dimensions than would reproduce the data, and the data.
 fn fitted(seed: u64) -> (Model, Vec<Embeddings>) {
     let views = many_views(80, &[3, 4], seed);
-    let options = Options { latent: LatentSize::Of(2), shrinkage: Shrinkage::By(0.1), ..Options::default() };
-    (fit(&paired_moments(&views[0], &views[1]), &options).unwrap().0, views)
+    let options = FitOptions { latent: LatentSize::Of(2), shrinkage: Shrinkage::By(0.1), ..FitOptions::default() };
+    (fit(&paired_moments(&views[0], &views[1]), &options, &()).unwrap().0, views)
 }
 
 /// `log N(x; mu, Sigma)` from the matrix itself.
@@ -119,7 +119,7 @@ fn wrong_questions_are_refused() {
     assert!(both.log(&[views[0].vector(0)]).unwrap_err().to_string().contains("each of the 2 views"));
     let error = both.log(&[views[1].vector(0), views[0].vector(0)]).unwrap_err().to_string();
     assert!(error.contains("dimension is 4"), "{error}");
-    let options = Options { method: Some(Method::Cca), ..Options::default() };
-    let (cca, _) = fit(&paired_moments(&views[0], &views[1]), &options).unwrap();
+    let options = FitOptions { method: Some(Method::Cca), ..FitOptions::default() };
+    let (cca, _) = fit(&paired_moments(&views[0], &views[1]), &options, &()).unwrap();
     assert!(cca.pmi((0, views[0].vector(0)), (1, views[1].vector(0))).unwrap_err().to_string().contains("no density"));
 }

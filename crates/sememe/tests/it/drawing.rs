@@ -1,21 +1,21 @@
 //! Words drawn from models.
 
-use sememe::model::{LatentSize, Method, Model, Options, Shrinkage, fit};
+use sememe::model::{FitOptions, LatentSize, Method, Model, Shrinkage, fit};
 use sememe::sample::{Vocabularies, draw};
 use sememe::vectors::{Embeddings, Matrix};
 
-use crate::samples::{many_views, moments_of_complete};
+use crate::samples::{many_views, moments_of_complete, numbered};
 
 /// A model of views of these dimensions, and the views.
 fn fitted(dims: &[usize]) -> (Model, Vec<Embeddings>) {
     let views = many_views(120, dims, 5);
-    let options = Options {
+    let options = FitOptions {
         method: Some(if dims.len() == 2 { Method::Ibfa } else { Method::Mbfa }),
         latent: LatentSize::Of(2),
         shrinkage: Shrinkage::By(0.1),
-        ..Options::default()
+        ..FitOptions::default()
     };
-    (fit(&moments_of_complete(&views), &options).unwrap().0, views)
+    (fit(&moments_of_complete(&views), &options, &()).unwrap().0, views)
 }
 
 #[test]
@@ -45,9 +45,8 @@ fn latent_vectors_and_densities_are_enough_for_the_joint_density() {
     for dims in [&[3, 4][..], &[3, 4, 5]] {
         let (model, views) = fitted(dims);
         let latent: Vec<_> =
-            views.iter().enumerate().map(|(view, words)| model.latent_view(view, words).unwrap()).collect();
-        let words =
-            latent.iter().map(|view| (view.embeddings.matrix(), view.log_density.as_deref().unwrap())).collect();
+            numbered(&views).iter().enumerate().map(|(at, view)| model.latent_view(at, view).unwrap()).collect();
+        let words = latent.iter().map(|latent| (latent.view.rows(), latent.log_density.as_deref().unwrap())).collect();
         let all: Vec<usize> = (0..dims.len()).collect();
         let density = model.density(&all).unwrap();
         for drawn in draw(&model, &Vocabularies::Latent(words), 200, 3).unwrap() {
@@ -65,12 +64,12 @@ fn what_cannot_be_drawn_from_is_refused() {
     let vectors = || Vocabularies::Vectors(views.iter().map(Embeddings::matrix).collect());
     assert!(draw(&model, &vectors(), 0, 1).unwrap_err().to_string().contains("at least one"));
     let moments = moments_of_complete(&views);
-    let direct = fit(&moments, &Options { method: Some(Method::Cca), ..Options::default() }).unwrap().0;
+    let direct = fit(&moments, &FitOptions { method: Some(Method::Cca), ..FitOptions::default() }, &()).unwrap().0;
     assert!(draw(&direct, &vectors(), 5, 1).unwrap_err().to_string().contains("no density"));
-    let weighted = Options { exponent: Some(1.0), shrinkage: Shrinkage::By(0.1), ..Options::default() };
-    let weighted = fit(&moments, &weighted).unwrap().0;
+    let weighted = FitOptions { exponent: Some(1.0), shrinkage: Shrinkage::By(0.1), ..FitOptions::default() };
+    let weighted = fit(&moments, &weighted, &()).unwrap().0;
     let latent: Vec<_> =
-        views.iter().enumerate().map(|(view, words)| weighted.latent_view(view, words).unwrap()).collect();
-    let words = latent.iter().map(|view| (view.embeddings.matrix(), view.log_density.as_deref().unwrap())).collect();
+        numbered(&views).iter().enumerate().map(|(at, view)| weighted.latent_view(at, view).unwrap()).collect();
+    let words = latent.iter().map(|latent| (latent.view.rows(), latent.log_density.as_deref().unwrap())).collect();
     assert!(draw(&weighted, &Vocabularies::Latent(words), 5, 1).unwrap_err().to_string().contains("exponent"));
 }

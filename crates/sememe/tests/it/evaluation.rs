@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 use sememe::align::Alignment;
-use sememe::align::{Options, align, extend};
+use sememe::align::{AlignOptions, align, extend};
 use sememe::evaluate::{
     Analogies, Answer, Bootstrap, Corpus, Oov, Overlap, Probabilities, ScoredPairs, SentenceOptions, SentencePairs,
     Weighting, Words, analogy, compare, pearson, sentences, similarity, spearman, sts, sts_years, translation,
@@ -13,11 +13,11 @@ use sememe::files::Input;
 use sememe::lexicon::Lexicon;
 use sememe::prepare::Casing;
 use sememe::retrieve::{Criterion, Pair, Retriever};
-use sememe::vectors::{Embeddings, Matrix};
+use sememe::vectors::{Embeddings, Matrix, View};
 use serde::Deserialize;
 
 use crate::golden::read_json;
-use crate::samples::{cases, complete_tuples, two_views};
+use crate::samples::{cases, complete_tuples, named, two_views};
 
 #[derive(Deserialize)]
 struct Problem {
@@ -268,17 +268,17 @@ fn words_without_vectors_are_left_out_or_wrong() {
     assert_eq!((comparison.difference, comparison.p_value), (0.0, 1.0));
 }
 
-fn alignment() -> (Alignment, Vec<Option<Embeddings>>) {
+fn alignment() -> (Alignment, Vec<Option<View>>) {
     let (x, y) = two_views(120, 3, 3, 6);
-    let views = vec![("x".to_owned(), x), ("y".to_owned(), y)];
-    let aligned = align(views, &complete_tuples(2, 100), &Options::default()).unwrap();
-    (aligned.alignment, aligned.latent.into_iter().map(|view| view.map(|view| view.embeddings)).collect())
+    let aligned = align(named(["x", "y"], &[x, y]), &complete_tuples(2, 100), &AlignOptions::default(), &()).unwrap();
+    (aligned.alignment, aligned.latent.into_iter().map(|latent| latent.map(|latent| latent.view)).collect())
 }
 
 #[test]
 fn gold_pairs_that_were_trained_on_are_counted() {
     let (alignment, latent) = alignment();
-    let [x, y] = [0, 1].map(|view| latent[view].as_ref().unwrap());
+    let [x, y] = [0, 1].map(|view| latent[view].as_ref().unwrap().named());
+    let (x, y) = (&x, &y);
     let overlap = |alignment: &Alignment, gold: &Lexicon| {
         let trained = alignment.trained.as_ref().unwrap();
         let overlap = Overlap::of(trained, gold, x, y);
@@ -302,8 +302,8 @@ fn gold_pairs_that_were_trained_on_are_counted() {
     // A view that is added brings its pairs; what the space does not know of itself it does not pretend to know.
     let (new, _) = two_views(120, 3, 3, 8);
     let add = |alignment: &Alignment| {
-        let new = ("z".to_owned(), new.clone());
-        extend(alignment, &latent, new, &complete_tuples(3, 90), &Default::default()).unwrap().alignment
+        let new = View::from_embeddings("z", new.clone());
+        extend(alignment, &latent, new, &complete_tuples(3, 90), &Default::default(), &()).unwrap().alignment
     };
     let extended = add(&alignment);
     assert_eq!(overlap(&extended, &gold), (4, 2, 2));

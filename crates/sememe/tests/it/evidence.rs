@@ -1,14 +1,14 @@
 //! What models are fitted to: gathered, written, merged, continued.
 
-use sememe::align::{Options, align, fit_evidence};
+use sememe::align::{AlignOptions, align, fit_evidence};
 use sememe::lexicon::Tuples;
 use sememe::model::{self, FitWarning, Method, Shrinkage};
 use sememe::moments::{self, Evidence};
 use sememe::prepare::Casing;
 use sememe::prepare::Step;
-use sememe::vectors::Embeddings;
+use sememe::vectors::{Embeddings, View};
 
-use crate::samples::{complete_tuples, many_views};
+use crate::samples::{complete_tuples, many_views, named};
 
 const NAMES: [&str; 3] = ["x", "y", "z"];
 
@@ -42,7 +42,7 @@ fn part(known: &[usize], tuples: &Tuples, options: &moments::EvidenceOptions) ->
     for tuple in tuples.iter() {
         own.add(&known.iter().map(|&view| tuple[view]).collect::<Vec<_>>());
     }
-    let known = known.iter().map(|&view| (NAMES[view].to_owned(), views[view].clone())).collect();
+    let known = known.iter().map(|&view| View::from_embeddings(NAMES[view], views[view].clone())).collect();
     Evidence::gather(known, &own, options).unwrap().0
 }
 
@@ -82,7 +82,9 @@ fn parts_of_several_owners_make_the_whole_in_any_order() {
         assert_eq!(found.n, expected.n);
         assert!((&found.scatter - &expected.scatter).norm_max() < 1e-9);
     }
-    let fit = |evidence: Evidence| fit_evidence(evidence, &Options { fit: fitting(), ..Default::default() }).unwrap().0;
+    let fit = |evidence: Evidence| {
+        fit_evidence(evidence, &AlignOptions { fit: fitting(), ..Default::default() }, &()).unwrap().0
+    };
     let (together, apart) = (fit(whole), fit(merged));
     for (a, b) in together.model.views.iter().zip(&apart.model.views) {
         assert!((&a.projection - &b.projection).norm_max() < 1e-6);
@@ -99,9 +101,8 @@ fn parts_that_do_not_fit_together_are_refused() {
     assert!(refused(part(&[0, 1], &pairs(0, 1, 60..90), &lower)).contains("lower-cased"));
     assert!(refused(part(&[0, 1], &pairs(0, 1, 60..90), &options(vec![]))).contains("normalized by unit"));
     let renamed = |dim: usize| {
-        let views = many_views(20, &[dim, 5], 3).into_iter();
-        let tuples = complete_tuples(2, 20);
-        Evidence::gather(["x", "y"].map(str::to_owned).into_iter().zip(views).collect(), &tuples, &unit).unwrap().0
+        let views = named(["x", "y"], &many_views(20, &[dim, 5], 3));
+        Evidence::gather(views, &complete_tuples(2, 20), &unit).unwrap().0
     };
     assert!(refused(renamed(7)).contains("for the view \"x\""));
     let centred = options(vec![Step::Center]);
@@ -115,7 +116,7 @@ fn parts_that_do_not_fit_together_are_refused() {
 
 #[test]
 fn monolingual_words_count_by_their_weight() {
-    let views: Vec<(String, Embeddings)> = NAMES.map(str::to_owned).into_iter().zip(views()).collect();
+    let views = named(NAMES, &views());
     let gather = |monolingual| {
         let options = moments::EvidenceOptions { monolingual, ..Default::default() };
         Evidence::gather(views.clone(), &all_pairs(), &options)
@@ -123,27 +124,28 @@ fn monolingual_words_count_by_their_weight() {
     let (with, _) = gather(Some(0.1)).unwrap();
     let alone = &with.moments.patterns()[&vec![1]];
     assert!((alone.n - 9.0).abs() < 1e-12, "90 words of weight 0.1");
-    let fit = |evidence: &Evidence| model::fit(&evidence.moments, &fitting()).unwrap().0.log_likelihood.unwrap();
+    let fit = |evidence: &Evidence| model::fit(&evidence.moments, &fitting(), &()).unwrap().0.log_likelihood.unwrap();
     assert!(fit(&with) < fit(&gather(None).unwrap().0), "there is more to explain");
     assert!(gather(Some(-1.0)).unwrap_err().to_string().contains("positive"));
 }
 
 #[test]
 fn a_fit_goes_on_where_it_ended_and_only_with_the_same_data() {
-    let views: Vec<(String, Embeddings)> = NAMES.map(str::to_owned).into_iter().zip(views()).collect();
+    let views = named(NAMES, &views());
     let tuples = all_pairs();
-    let mut first = Options { fit: fitting(), ..Default::default() };
+    let mut first = AlignOptions { fit: fitting(), ..Default::default() };
     first.fit.mbfa.evaluations = 4;
-    let stopped = align(views.clone(), &tuples, &first).unwrap();
+    let stopped = align(views.clone(), &tuples, &first, &()).unwrap();
     assert!(
         matches!(stopped.warnings[..], [.., FitWarning::NotConverged { evaluations: 4 }]),
         "{:?}",
         stopped.warnings
     );
 
-    let resume = Options { fit: fitting(), resume: Some(stopped.alignment.clone()), ..Default::default() };
-    let resumed = align(views.clone(), &tuples, &resume).unwrap().alignment.model;
-    let uninterrupted = align(views.clone(), &tuples, &Options { fit: fitting(), ..Default::default() }).unwrap();
+    let resume = AlignOptions { fit: fitting(), resume: Some(stopped.alignment.clone()), ..Default::default() };
+    let resumed = align(views.clone(), &tuples, &resume, &()).unwrap().alignment.model;
+    let uninterrupted =
+        align(views.clone(), &tuples, &AlignOptions { fit: fitting(), ..Default::default() }, &()).unwrap();
     let (resumed_value, expected) =
         (resumed.log_likelihood.unwrap(), uninterrupted.alignment.model.log_likelihood.unwrap());
     assert!((resumed_value - expected).abs() < 1e-4 * expected.abs(), "{resumed_value} {expected}");
@@ -153,20 +155,20 @@ fn a_fit_goes_on_where_it_ended_and_only_with_the_same_data() {
     assert_eq!(trace.negative_log_likelihoods[..begun], before.negative_log_likelihoods);
     assert!(trace.negative_log_likelihoods.windows(2).all(|two| two[1] <= two[0] + 1e-9));
 
-    let error = align(views.clone(), &pairs(0, 1, 0..50), &resume).unwrap_err().to_string();
+    let error = align(views.clone(), &pairs(0, 1, 0..50), &resume, &()).unwrap_err().to_string();
     assert!(error.contains("the dictionaries"), "{error}");
     let mut changed = views.clone();
-    changed[1].1 = many_views(90, &[4, 5, 3], 12).swap_remove(1);
-    let error = align(changed, &tuples, &resume).unwrap_err().to_string();
+    changed[1] = View::from_embeddings("y", many_views(90, &[4, 5, 3], 12).swap_remove(1));
+    let error = align(changed, &tuples, &resume, &()).unwrap_err().to_string();
     assert!(error.contains("the vectors of view \"y\""), "{error}");
     let two = || (views[..2].to_vec(), complete_tuples(2, 90));
     let mbfa = || model::FitOptions { method: Some(Method::Mbfa), ..Default::default() };
-    let mut stopped = Options { fit: mbfa(), ..Default::default() };
+    let mut stopped = AlignOptions { fit: mbfa(), ..Default::default() };
     stopped.fit.mbfa.evaluations = 3;
     let (of_two, tuples_of_two) = two();
-    let stopped = align(of_two, &tuples_of_two, &stopped).unwrap().alignment;
+    let stopped = align(of_two, &tuples_of_two, &stopped, &()).unwrap().alignment;
     let again = |fit: model::FitOptions| {
-        align(two().0, &two().1, &Options { fit, resume: Some(stopped.clone()), ..Default::default() })
+        align(two().0, &two().1, &AlignOptions { fit, resume: Some(stopped.clone()), ..Default::default() }, &())
     };
     let by_itself = again(model::FitOptions::default()).unwrap().alignment.model;
     assert_eq!((by_itself.method, &by_itself.shrinkage), (Method::Mbfa, &stopped.model.shrinkage));
@@ -175,8 +177,12 @@ fn a_fit_goes_on_where_it_ended_and_only_with_the_same_data() {
     let error = again(model::FitOptions { shrinkage: Shrinkage::By(0.9), ..mbfa() }).unwrap_err().to_string();
     assert!(error.contains("shrunk"), "{error}");
 
-    let ibfa = align(views[..2].to_vec(), &complete_tuples(2, 90), &Options::default()).unwrap().alignment;
-    let error =
-        align(views[..2].to_vec(), &complete_tuples(2, 90), &Options { resume: Some(ibfa), ..Default::default() });
+    let ibfa = align(views[..2].to_vec(), &complete_tuples(2, 90), &AlignOptions::default(), &()).unwrap().alignment;
+    let error = align(
+        views[..2].to_vec(),
+        &complete_tuples(2, 90),
+        &AlignOptions { resume: Some(ibfa), ..Default::default() },
+        &(),
+    );
     assert!(error.unwrap_err().to_string().contains("ibfa"));
 }

@@ -1,13 +1,13 @@
 //! Views that are added to a fitted space.
 
-use sememe::align::{Aligned, Options, align, extend};
+use sememe::align::{AlignOptions, Aligned, align, extend};
 use sememe::lexicon::Tuples;
 use sememe::model::{self, Method, Shrinkage};
 use sememe::moments::Moments;
 use sememe::space::Space;
-use sememe::vectors::Embeddings;
+use sememe::vectors::{Embeddings, View};
 
-use crate::samples::{complete_tuples, many_views};
+use crate::samples::{complete_tuples, many_views, named, numbered};
 
 const ROWS: usize = 400;
 
@@ -19,12 +19,12 @@ fn fitting(method: Option<Method>) -> model::FitOptions {
 }
 
 fn aligned(views: &[Embeddings], method: Option<Method>) -> Aligned {
-    let named = views.iter().enumerate().map(|(i, view)| (i.to_string(), view.clone())).collect();
-    align(named, &complete_tuples(views.len(), ROWS), &Options { fit: fitting(method), ..Default::default() }).unwrap()
+    let options = AlignOptions { fit: fitting(method), ..Default::default() };
+    align(numbered(views), &complete_tuples(views.len(), ROWS), &options, &()).unwrap()
 }
 
-fn latent(aligned: &Aligned) -> Vec<Option<Embeddings>> {
-    aligned.latent.iter().map(|view| view.as_ref().map(|view| view.embeddings.clone())).collect()
+fn latent(aligned: &Aligned) -> Vec<Option<View>> {
+    aligned.latent.iter().map(|latent| latent.as_ref().map(|latent| latent.view.clone())).collect()
 }
 
 /// Tuples that have the given former views and the new one.
@@ -43,13 +43,13 @@ fn a_view_added_again_is_as_likely_as_the_one_it_is_a_copy_of() {
     let views = many_views(ROWS, &[4, 5], 21);
     let before = aligned(&views, None);
     let tuples = tuples_with(2, &[0]);
-    let copy = ("copy".to_owned(), views[1].clone());
-    let extended = extend(&before.alignment, &latent(&before), copy, &tuples, &fitting(None)).unwrap();
+    let copy = View::from_embeddings("copy", views[1].clone());
+    let extended = extend(&before.alignment, &latent(&before), copy.clone(), &tuples, &fitting(None), &()).unwrap();
     let model = &extended.alignment.model;
     assert_eq!(model.views[0].projection, before.alignment.model.views[0].projection);
 
     // The closed form is the best there is for the first view with either of the others.
-    let pairs = Moments::of(&[("0", &views[0]), ("1", &views[1]), ("copy", &views[1])], &tuples);
+    let pairs = Moments::of(&[numbered(&views), vec![copy]].concat(), &tuples).unwrap();
     let likelihood = model.log_likelihood_of(&pairs).unwrap();
     let best = before.alignment.model.log_likelihood.unwrap();
     assert!((likelihood - best).abs() < 1e-5 * best.abs(), "{likelihood} {best}");
@@ -61,11 +61,10 @@ fn what_several_known_views_say_is_taken_together() {
     let joint = aligned(&views, None).alignment.model;
     let before = aligned(&views[..3], None);
     let extension = |known: &[usize]| {
-        let new = ("3".to_owned(), views[3].clone());
-        extend(&before.alignment, &latent(&before), new, &tuples_with(3, known), &fitting(None)).unwrap()
+        let new = View::from_embeddings("3", views[3].clone());
+        extend(&before.alignment, &latent(&before), new, &tuples_with(3, known), &fitting(None), &()).unwrap()
     };
-    let named: Vec<(&str, &Embeddings)> = ["0", "1", "2", "3"].into_iter().zip(&views).collect();
-    let all = Moments::of(&named, &complete_tuples(4, ROWS));
+    let all = Moments::of(&numbered(&views), &complete_tuples(4, ROWS)).unwrap();
     let value = |model: &sememe::model::Model| model.log_likelihood_of(&all).unwrap() / ROWS as f64;
     let (one, three) = (value(&extension(&[1]).alignment.model), value(&extension(&[0, 1, 2]).alignment.model));
     assert!(three > one && three <= value(&joint) + 1e-6, "{one} {three} {}", value(&joint));
@@ -77,20 +76,22 @@ fn direct_methods_map_the_new_view_to_their_space() {
     let views = many_views(ROWS, &[4, 4, 4], 23);
     for method in [Method::Svd, Method::LeastSquares] {
         let before = aligned(&views[..2], Some(method));
-        let new = ("2".to_owned(), views[2].clone());
+        let new = View::from_embeddings("2", views[2].clone());
         let tuples = tuples_with(2, &[1]);
-        let extended = extend(&before.alignment, &latent(&before), new, &tuples, &Default::default()).unwrap();
+        let extended = extend(&before.alignment, &latent(&before), new, &tuples, &Default::default(), &()).unwrap();
         // As if it had been there from the beginning: the pivot's latent vectors are its own.
-        let moments = Moments::of(&[("2", &views[2]), ("1", &views[1])], &complete_tuples(2, ROWS));
+        let moments =
+            Moments::of(&named(["2", "1"], &[views[2].clone(), views[1].clone()]), &complete_tuples(2, ROWS)).unwrap();
         let (expected, _) =
-            model::fit(&moments, &model::FitOptions { method: Some(method), ..Default::default() }).unwrap();
+            model::fit(&moments, &model::FitOptions { method: Some(method), ..Default::default() }, &()).unwrap();
         let found = &extended.alignment.model.views[2].projection;
         assert!((found - &expected.views[0].projection).norm_max() < 1e-6);
         assert!(extended.latent.log_density.is_none());
     }
     let cca = aligned(&views[..2], Some(Method::Cca));
-    let new = ("2".to_owned(), views[2].clone());
-    let error = extend(&cca.alignment, &latent(&cca), new, &tuples_with(2, &[1]), &Default::default()).unwrap_err();
+    let new = View::from_embeddings("2", views[2].clone());
+    let error =
+        extend(&cca.alignment, &latent(&cca), new, &tuples_with(2, &[1]), &Default::default(), &()).unwrap_err();
     assert!(error.to_string().contains("only spaces of ibfa, mbfa"));
 }
 
@@ -113,9 +114,9 @@ fn the_files_of_a_space_keep_their_bits_when_it_grows() {
     assert!(space.check_extendable("fr").unwrap_err().to_string().contains("no part of the space"));
     std::fs::remove_file(path.join("fr.safetensors")).unwrap();
     // A name that a model's file would have.
-    let new = || ("model.1".to_owned(), views[2].clone());
+    let new = || View::from_embeddings("model.1", views[2].clone());
     let tuples = tuples_with(2, &[0, 1]);
-    let grown = extend(space.alignment(), &space.latent_views().unwrap(), new(), &tuples, &fitting(None)).unwrap();
+    let grown = extend(space.alignment(), &space.latent_views().unwrap(), new(), &tuples, &fitting(None), &()).unwrap();
     space.extend(&grown.alignment, &grown.latent, Some(&folder.path().join("copy"))).unwrap();
     assert_eq!(files(), then, "a copy leaves the space alone");
     space.extend(&grown.alignment, &grown.latent, None).unwrap();
@@ -124,9 +125,9 @@ fn the_files_of_a_space_keep_their_bits_when_it_grows() {
 
     for path in [path.clone(), folder.path().join("copy")] {
         let space = Space::open(&path).unwrap();
-        assert_eq!(space.view("model.1").unwrap().matrix().as_slice(), grown.latent.embeddings.matrix().as_slice());
+        assert_eq!(space.view("model.1").unwrap().matrix().as_slice(), grown.latent.view.rows().as_slice());
         assert_eq!(space.log_density("model.1").unwrap(), grown.latent.log_density);
-        let error = extend(space.alignment(), &space.latent_views().unwrap(), new(), &tuples, &fitting(None));
+        let error = extend(space.alignment(), &space.latent_views().unwrap(), new(), &tuples, &fitting(None), &());
         assert!(error.unwrap_err().to_string().contains("already"));
         Space::check_writable(&path).unwrap();
     }

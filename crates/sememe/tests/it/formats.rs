@@ -10,7 +10,7 @@ use sememe::vectors::{self, Embeddings, Format, Matrix, Read, ReadOptions, Reaso
 use crate::samples::cases;
 
 fn read_text(text: &str, options: &ReadOptions) -> sememe::Result<Read> {
-    vectors::read_input(&Input::from_bytes("test.vec", text.as_bytes().to_vec())?, None, options)
+    vectors::read_input(&Input::from_bytes("test.vec", text.as_bytes().to_vec())?, None, options, &())
 }
 
 fn message(text: &str) -> String {
@@ -53,7 +53,7 @@ proptest! {
             // A handful of floats can look like text: say what the file is.
             let options = ReadOptions { format: Some(format), ..Default::default() };
             match vectors::write(&embeddings, &path, format) {
-                Ok(()) => assert_same(&vectors::read(&path, &options).unwrap().embeddings, &embeddings),
+                Ok(()) => assert_same(&vectors::read(&path, &options, &()).unwrap().embeddings, &embeddings),
                 // word2vec's words end at a space.
                 Err(error) => prop_assert!(format == Format::Word2vec && error.to_string().contains("space")),
             }
@@ -69,7 +69,7 @@ fn formats_are_recognised_by_content() {
     for (_, format) in Format::ALL.into_iter().filter(|(_, format)| *format != Format::FastText) {
         let path = folder.path().join("same-name");
         vectors::write(&embeddings, &path, format).unwrap();
-        assert_eq!(vectors::read(&path, &ReadOptions::default()).unwrap().format, format);
+        assert_eq!(vectors::read(&path, &ReadOptions::default(), &()).unwrap().format, format);
     }
 }
 
@@ -77,7 +77,7 @@ fn formats_are_recognised_by_content() {
 fn compressed_text_is_read() {
     let text = "2 2\na 1 2\nb 3 4\n";
     let zstd = Input::from_bytes("a.vec.zst", zstd::encode_all(text.as_bytes(), 3).unwrap()).unwrap();
-    let read = vectors::read_input(&zstd, None, &ReadOptions::default()).unwrap();
+    let read = vectors::read_input(&zstd, None, &ReadOptions::default(), &()).unwrap();
     assert_same(&read.embeddings, &read_text(text, &ReadOptions::default()).unwrap().embeddings);
 }
 
@@ -91,7 +91,7 @@ fn numpy_arrays_of_any_order_and_type_are_read() {
         bytes.extend(header.bytes());
         bytes.extend(data);
         let input = Input::from_bytes("a.npy", bytes).unwrap();
-        vectors::read_input(&input, Some(&words), &ReadOptions::default())
+        vectors::read_input(&input, Some(&words), &ReadOptions::default(), &())
             .unwrap()
             .embeddings
             .matrix()
@@ -122,7 +122,7 @@ fn invalid_utf8_words_are_read_past() {
     let mut bytes = b"1 2\n\xff\xfe 1 2\n".to_vec();
     bytes.extend(b"ok 3 4\n");
     let options = ReadOptions { format: Some(Format::Text), ..Default::default() };
-    let read = vectors::read_input(&Input::from_bytes("t", bytes).unwrap(), None, &options).unwrap();
+    let read = vectors::read_input(&Input::from_bytes("t", bytes).unwrap(), None, &options, &()).unwrap();
     assert_eq!(read.embeddings.vocabulary().iter().collect::<Vec<_>>(), ["ok"]);
     assert_eq!(read.skipped.count(Reason::InvalidUtf8), 1);
 }
@@ -164,8 +164,8 @@ fn impossible_files_are_refused_with_a_reason() {
         assert!(error.contains(reason) && error.starts_with("test.vec"), "{text:?}: {error}");
     }
     let folder = tempfile::tempdir().unwrap();
-    assert!(vectors::read(folder.path(), &ReadOptions::default()).unwrap_err().to_string().contains("directory"));
-    let missing = vectors::read(Path::new("no/such/file.vec"), &ReadOptions::default()).unwrap_err();
+    assert!(vectors::read(folder.path(), &ReadOptions::default(), &()).unwrap_err().to_string().contains("directory"));
+    let missing = vectors::read(Path::new("no/such/file.vec"), &ReadOptions::default(), &()).unwrap_err();
     assert!(missing.to_string().contains("no/such/file.vec") && missing.is_bad_input());
 }
 
@@ -198,14 +198,14 @@ fn word_lists_are_found_beside_the_array_and_must_fit() {
         std::fs::rename(&list, folder.path().join(name)).unwrap();
         let named = (name == "other.txt").then(|| folder.path().join(name));
         let options = ReadOptions { words: named, ..Default::default() };
-        assert_same(&vectors::read(&path, &options).unwrap().embeddings, &embeddings);
+        assert_same(&vectors::read(&path, &options, &()).unwrap().embeddings, &embeddings);
         std::fs::rename(folder.path().join(name), &list).unwrap();
     }
     std::fs::write(&list, "a\nb\nc\n").unwrap();
-    let error = vectors::read(&path, &ReadOptions::default()).unwrap_err().to_string();
+    let error = vectors::read(&path, &ReadOptions::default(), &()).unwrap_err().to_string();
     assert!(error.contains("3 words for an array of 2 rows"), "{error}");
     std::fs::remove_file(&list).unwrap();
-    let error = vectors::read(&path, &ReadOptions::default()).unwrap_err().to_string();
+    let error = vectors::read(&path, &ReadOptions::default(), &()).unwrap_err().to_string();
     assert!(error.contains("no word list"), "{error}");
 }
 
@@ -217,7 +217,7 @@ fn a_byte_order_mark_that_is_part_of_the_first_word_survives() {
     for name in ["a.vec", "a.txt", "a.bin", "a.npy", "a.safetensors"] {
         let path = folder.path().join(name);
         vectors::write(&embeddings, &path, Format::of_name(&path).unwrap()).unwrap();
-        assert_same(&vectors::read(&path, &ReadOptions::default()).unwrap().embeddings, &embeddings);
+        assert_same(&vectors::read(&path, &ReadOptions::default(), &()).unwrap().embeddings, &embeddings);
     }
 }
 
@@ -230,7 +230,7 @@ fn an_array_of_any_name_finds_the_words_written_with_it() {
         vectors::write(&Embeddings::new(words, Matrix::new(vec![1.0], 1)), &path, Format::Npy).unwrap();
     }
     for (name, word) in [("x.npy", "first"), ("x.npy.v2.npy", "second"), ("out.vec", "third")] {
-        let read = vectors::read(&folder.path().join(name), &ReadOptions::default()).unwrap();
+        let read = vectors::read(&folder.path().join(name), &ReadOptions::default(), &()).unwrap();
         assert_eq!(read.embeddings.word(0), word);
     }
 }
@@ -242,7 +242,8 @@ fn binary_rows_that_look_like_a_line_of_text_do_not_make_a_text_file() {
     bytes.extend(b"one ");
     bytes.extend([0.5_f32, -1.0, 2.0, 1e-9].iter().flat_map(|x| x.to_le_bytes()));
     bytes.extend(b"two \nab 1\n<=\xcd\xcc\xcc\x3d\xcd\xcc\xcc\x3d");
-    let read = vectors::read_input(&Input::from_bytes("t.bin", bytes).unwrap(), None, &ReadOptions::default()).unwrap();
+    let read =
+        vectors::read_input(&Input::from_bytes("t.bin", bytes).unwrap(), None, &ReadOptions::default(), &()).unwrap();
     assert_eq!((read.format, read.embeddings.len()), (Format::Word2vec, 2));
 }
 
@@ -250,7 +251,7 @@ fn binary_rows_that_look_like_a_line_of_text_do_not_make_a_text_file() {
 fn a_file_in_another_encoding_is_refused() {
     let latin1: Vec<u8> =
         (0..20).flat_map(|i| [b"\xe9t\xe9".as_slice(), format!("{i} 1 2\n").as_bytes()].concat()).collect();
-    let error = vectors::read_input(&Input::from_bytes("l1.vec", latin1).unwrap(), None, &ReadOptions::default());
+    let error = vectors::read_input(&Input::from_bytes("l1.vec", latin1).unwrap(), None, &ReadOptions::default(), &());
     assert!(error.unwrap_err().to_string().contains("not UTF-8"));
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use sememe::linalg::Mat;
-use sememe::model::{LatentSize, Options, Shrinkage, ibfa};
+use sememe::model::{FitOptions, LatentSize, Shrinkage, ibfa};
 use sememe::vectors::{self, Format, Matrix};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -68,7 +68,7 @@ fn ibfa_agrees_with_numpy_and_scipy() {
             0.0 => Shrinkage::None,
             by => Shrinkage::By(by),
         };
-        let options = Options { latent: LatentSize::Of(problem.latent), shrinkage, ..Options::default() };
+        let options = FitOptions { latent: LatentSize::Of(problem.latent), shrinkage, ..FitOptions::default() };
         let (model, _) = ibfa::fit(&moments, &options).unwrap();
 
         model.rho.iter().zip(&problem.rho).for_each(|(&found, &expected)| assert_close(found, expected, "rho"));
@@ -101,7 +101,7 @@ fn fasttext_words_and_composed_words_agree_with_fasttext() {
         unknown: BTreeMap<String, Vec<f32>>,
     }
     let expected: Expected = read_json("subwords.json");
-    let read = vectors::read(&golden("subwords.fasttext.bin"), &Default::default()).unwrap();
+    let read = vectors::read(&golden("subwords.fasttext.bin"), &Default::default(), &()).unwrap();
     assert_eq!(read.format, Format::FastText);
     assert_eq!(read.embeddings.vocabulary().iter().collect::<Vec<_>>(), expected.words);
     let (composed, missing) = read.embeddings.select(expected.unknown.keys().map(String::as_str));
@@ -118,9 +118,10 @@ fn fasttext_words_and_composed_words_agree_with_fasttext() {
 #[test]
 fn words_of_a_fasttext_model_that_were_not_read_are_not_unknown() {
     let path = golden("subwords.fasttext.bin");
-    let all = vectors::read(&path, &Default::default()).unwrap().embeddings;
-    let two =
-        vectors::read(&path, &vectors::ReadOptions { max_words: Some(2), ..Default::default() }).unwrap().embeddings;
+    let all = vectors::read(&path, &Default::default(), &()).unwrap().embeddings;
+    let two = vectors::read(&path, &vectors::ReadOptions { max_words: Some(2), ..Default::default() }, &())
+        .unwrap()
+        .embeddings;
     let last = all.word(all.len() - 1);
     assert_eq!(two.len(), 2);
     assert_eq!(two.select([last]).0.get(last), all.get(last));
@@ -129,7 +130,7 @@ fn words_of_a_fasttext_model_that_were_not_read_are_not_unknown() {
 #[test]
 fn word2vec_binary_of_gensim_is_read() {
     let expected: BTreeMap<String, Vec<f32>> = read_json("gensim.word2vec.json");
-    let read = vectors::read(&golden("gensim.word2vec.bin"), &Default::default()).unwrap();
+    let read = vectors::read(&golden("gensim.word2vec.bin"), &Default::default(), &()).unwrap();
     assert_eq!(read.format, Format::Word2vec);
     assert_eq!(read.embeddings.len(), expected.len());
     for (word, vector) in &expected {

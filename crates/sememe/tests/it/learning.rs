@@ -5,19 +5,20 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use sememe::Error;
 use sememe::align;
-use sememe::learn::{self, Learned, Observer, Round, Trust};
+use sememe::learn::{self, Learned, Trust};
 use sememe::lexicon::Tuples;
-use sememe::model::{LatentSize, Method, Options as FitOptions};
+use sememe::model::{FitOptions, LatentSize, Method};
 use sememe::moments::Moments;
+use sememe::observe::{Event, Observer};
 use sememe::retrieve::{Criterion, nearest};
-use sememe::vectors::Embeddings;
+use sememe::vectors::{Embeddings, View};
 
-use crate::samples::{complete_tuples, embeddings_of_rows, skewed_views, two_views};
+use crate::samples::{self, complete_tuples, embeddings_of_rows, skewed_views, two_views};
 
 const WORDS: usize = 1500;
 
-fn named(views: &[Embeddings]) -> Vec<(String, Embeddings)> {
-    views.iter().enumerate().map(|(view, embeddings)| (format!("v{view}"), embeddings.clone())).collect()
+fn named(views: &[Embeddings]) -> Vec<View> {
+    samples::named(["v0", "v1", "v2"], views)
 }
 
 /// Rows `every` apart of two views.
@@ -34,7 +35,7 @@ fn few(views: usize, pair: [usize; 2], every: usize) -> Tuples {
 /// How many of a hundred words are found between two views.
 fn precision(fitted: align::Fitted, from: usize, to: usize) -> f64 {
     let aligned = fitted.project().unwrap();
-    let latent = |view: usize| aligned.latent[view].as_ref().unwrap().embeddings.matrix().clone();
+    let latent = |view: usize| aligned.latent[view].as_ref().unwrap().view.rows().clone();
     let hits = nearest(&latent(from), &latent(to), 1, Criterion::Nn).unwrap();
     let right = hits.iter().enumerate().filter(|(row, hits)| hits[0].index == *row).count();
     100.0 * right as f64 / hits.len() as f64
@@ -49,7 +50,7 @@ fn refined(views: &[Embeddings], given: &Tuples, trust: Trust) -> Learned {
 fn a_few_pairs_become_a_lexicon() {
     let views = skewed_views(WORDS, &[60, 56], 1);
     let given = few(2, [0, 1], 60);
-    let before = align::fit(named(&views), &given, &Default::default()).unwrap();
+    let before = align::fit(named(&views), &given, &Default::default(), &()).unwrap();
     let before = precision(before, 0, 1);
     for trust in [Trust::Keep, Trust::Doubt] {
         let learned = refined(&views, &given, trust);
@@ -59,7 +60,7 @@ fn a_few_pairs_become_a_lexicon() {
         assert!(report.induced > WORDS / 2, "{}", report.induced);
         assert!(report.rounds.last().unwrap().objective > report.rounds[0].objective);
         // What was found is not what was told.
-        let told = align::fit(named(&views), &given, &Default::default()).unwrap().alignment.trained;
+        let told = align::fit(named(&views), &given, &Default::default(), &()).unwrap().alignment.trained;
         assert_eq!(trained, told);
     }
 }
@@ -152,7 +153,7 @@ fn views_help_each_other() {
     let learned = refined(&views, &given, Trust::Keep);
     let model = &learned.fitted.alignment.model;
     assert_eq!((model.method, model.views.len()), (Method::Mbfa, 3));
-    let before = precision(align::fit(named(&views), &given, &Default::default()).unwrap(), 0, 2);
+    let before = precision(align::fit(named(&views), &given, &Default::default(), &()).unwrap(), 0, 2);
     let after = precision(learned.fitted, 0, 2);
     assert!(after > 80.0 && after > before + 20.0, "{before} became {after}");
 }
@@ -160,10 +161,10 @@ fn views_help_each_other() {
 struct Impatient(AtomicUsize);
 
 impl Observer for Impatient {
-    fn round(&self, _round: &Round) -> ControlFlow<()> {
-        match self.0.fetch_add(1, Ordering::Relaxed) {
-            0 => ControlFlow::Continue(()),
-            _ => ControlFlow::Break(()),
+    fn observe(&self, event: Event) -> ControlFlow<()> {
+        match event {
+            Event::Round(_) if self.0.fetch_add(1, Ordering::Relaxed) > 0 => ControlFlow::Break(()),
+            _ => ControlFlow::Continue(()),
         }
     }
 }
@@ -218,14 +219,14 @@ fn a_search_that_is_stopped_is_no_result() {
 #[test]
 fn a_tuple_of_weight_two_counts_like_two() {
     let (x, y) = two_views(6, 3, 2, 1);
-    let views = [("x", &x), ("y", &y)];
+    let views = samples::named(["x", "y"], &[x, y]);
     let mut weighted = complete_tuples(2, 5);
-    weighted.add_weighted(&[Some(5), Some(5)], 2.0);
-    let mut twice = Moments::of(&views, &complete_tuples(2, 6));
+    weighted.add_weighted(&[Some(5), Some(5)], 2.0).unwrap();
+    let mut twice = Moments::of(&views, &complete_tuples(2, 6)).unwrap();
     let mut once = Tuples::new(2);
     once.add(&[Some(5), Some(5)]);
-    twice.merge(&Moments::of(&views, &once)).unwrap();
-    let (weighted, twice) = (Moments::of(&views, &weighted), twice);
+    twice.merge(&Moments::of(&views, &once).unwrap()).unwrap();
+    let (weighted, twice) = (Moments::of(&views, &weighted).unwrap(), twice);
     let pattern = vec![0, 1];
     assert_eq!(weighted.count(), 7.0);
     assert!((&weighted.patterns()[&pattern].scatter - &twice.patterns()[&pattern].scatter).norm_max() < 1e-12);

@@ -3,22 +3,22 @@
 use proptest::prelude::*;
 use sememe::lexicon::Tuples;
 use sememe::model::mbfa::{self, Solver, Start};
-use sememe::model::{self, LatentSize, Method, Model, Options, Shrinkage};
+use sememe::model::{self, FitOptions, LatentSize, Method, Model, Shrinkage};
 use sememe::moments::Moments;
 use sememe::vectors::Embeddings;
 use serde::Deserialize;
 
 use crate::golden::read_json;
-use crate::samples::{cases, embeddings_of_rows, many_views, paired_moments};
+use crate::samples::{cases, embeddings_of_rows, many_views, named, paired_moments};
 
-fn maximum_likelihood(method: Method) -> Options {
-    Options { method: Some(method), shrinkage: Shrinkage::None, ..Options::default() }
+fn maximum_likelihood(method: Method) -> FitOptions {
+    FitOptions { method: Some(method), shrinkage: Shrinkage::None, ..FitOptions::default() }
 }
 
 /// MBFA to the end.
-fn thorough(latent: usize) -> Options {
+fn thorough(latent: usize) -> FitOptions {
     let mbfa = mbfa::MbfaOptions { evaluations: 20_000, tolerance: 1e-13, ..Default::default() };
-    Options { latent: LatentSize::Of(latent), mbfa, ..maximum_likelihood(Method::Mbfa) }
+    FitOptions { latent: LatentSize::Of(latent), mbfa, ..maximum_likelihood(Method::Mbfa) }
 }
 
 /// Moments of the views over tuples; `None` for a view that a tuple lacks.
@@ -31,15 +31,14 @@ fn moments_of(views: &[Embeddings], has: impl Fn(usize, usize) -> bool) -> Momen
         }
     }
     let names = ["a", "b", "c", "d", "e", "f", "g"];
-    let named: Vec<(&str, &Embeddings)> = names.into_iter().zip(views).collect();
-    Moments::of(&named, &tuples)
+    Moments::of(&named(names, views), &tuples).unwrap()
 }
 
-fn fit(moments: &Moments, options: &Options) -> Model {
-    model::fit(moments, options).unwrap().0
+fn fit(moments: &Moments, options: &FitOptions) -> Model {
+    model::fit(moments, options, &()).unwrap().0
 }
 
-fn likelihood(moments: &Moments, options: &Options) -> f64 {
+fn likelihood(moments: &Moments, options: &FitOptions) -> f64 {
     fit(moments, options).log_likelihood.unwrap()
 }
 
@@ -90,7 +89,7 @@ fn with_views_of_one_dimension_mbfa_is_factor_analysis() {
     let moments = moments_of(&views, |_, _| true);
     let found = likelihood(&moments, &thorough(1));
     assert!((found - expected.log_likelihood).abs() < 1e-3, "{found} instead of {}", expected.log_likelihood);
-    assert!(model::fit(&moments, &thorough(2)).unwrap_err().to_string().contains("from 1 to 1"));
+    assert!(model::fit(&moments, &thorough(2), &()).unwrap_err().to_string().contains("from 1 to 1"));
 }
 
 #[test]
@@ -105,7 +104,7 @@ fn a_direct_method_has_no_density() {
 fn views_that_nothing_connects_are_named() {
     let views = many_views(80, &[2, 2, 2, 2], 3);
     let moments = moments_of(&views, |row, view| if row % 2 == 0 { view < 2 } else { view >= 2 });
-    let error = model::fit(&moments, &maximum_likelihood(Method::Mbfa)).unwrap_err().to_string();
+    let error = model::fit(&moments, &maximum_likelihood(Method::Mbfa), &()).unwrap_err().to_string();
     assert!(error.contains("{a, b}") && error.contains("{c, d}"), "{error}");
 }
 
@@ -129,12 +128,12 @@ fn pairs_with_one_view_in_common_align_the_other_two() {
 fn the_data_choose_the_latent_size() {
     // Three hidden dimensions, as the samples are made.
     let views = many_views(2000, &[8, 9, 7], 11);
-    let auto = |method: Method| Options { latent: LatentSize::Auto, ..maximum_likelihood(method) };
+    let auto = |method: Method| FitOptions { latent: LatentSize::Auto, ..maximum_likelihood(method) };
     let pairs = paired_moments(&views[0], &views[1]);
     assert_eq!(fit(&pairs, &auto(Method::Ibfa)).latent(), 3);
     let triples = moments_of(&views, |row, view| row % 7 != view);
     assert_eq!(fit(&triples, &auto(Method::Mbfa)).latent(), 3);
-    assert!(model::fit(&pairs, &auto(Method::CcaNipals)).unwrap_err().to_string().contains("no likelihood"));
+    assert!(model::fit(&pairs, &auto(Method::CcaNipals), &()).unwrap_err().to_string().contains("no likelihood"));
 }
 
 #[test]
@@ -142,7 +141,8 @@ fn mbfa_gives_the_same_bits_on_any_number_of_threads() {
     // Wide enough for matrix products to be split among threads.
     let views = many_views(300, &[70, 80, 70], 4);
     let moments = moments_of(&views, |row, view| row % 3 != view || row % 2 == 0);
-    let options = Options { mbfa: mbfa::MbfaOptions { evaluations: 8, ..Default::default() }, ..Options::default() };
+    let options =
+        FitOptions { mbfa: mbfa::MbfaOptions { evaluations: 8, ..Default::default() }, ..FitOptions::default() };
     let models = [1, 2, 5].map(|threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| fit(&moments, &options))
@@ -160,7 +160,7 @@ fn a_fit_ends_where_nothing_changes_any_more() {
     let views = many_views(400, &[4, 5, 3], 21);
     for complete in [true, false] {
         let moments = moments_of(&views, |row, view| complete || row % 4 != view);
-        let options = Options { latent: LatentSize::Of(2), ..maximum_likelihood(Method::Mbfa) };
+        let options = FitOptions { latent: LatentSize::Of(2), ..maximum_likelihood(Method::Mbfa) };
         let trace = fit(&moments, &options).trace.unwrap();
         assert!(trace.converged && trace.rise.unwrap() < 1e-8 && trace.residual < 1e-4, "{trace:?}");
         assert_eq!(trace.certificate.is_some(), complete);
@@ -199,7 +199,7 @@ proptest! {
     fn em_on_two_views_reaches_the_closed_form(seed in 0_u64..1000, latent in 1_usize..=3) {
         let views = many_views(100, &[3, 4], seed);
         let moments = moments_of(&views, |_, _| true);
-        let closed = likelihood(&moments, &Options { latent: LatentSize::Of(latent), ..maximum_likelihood(Method::Ibfa) });
+        let closed = likelihood(&moments, &FitOptions { latent: LatentSize::Of(latent), ..maximum_likelihood(Method::Ibfa) });
         let iterated = likelihood(&moments, &thorough(latent));
         prop_assert!((closed - iterated).abs() < 1e-4 * closed.abs().max(1.0), "{closed} {iterated}");
     }
@@ -210,7 +210,7 @@ proptest! {
         let moments = moments_of(&views, |row, view| !holes || row % 4 == 3 || row % 4 != view);
         let solver = if plain { Solver::Em } else { Solver::Accelerated };
         let mbfa = mbfa::MbfaOptions { solver, start: Start::Random(seed), evaluations: 200, ..Default::default() };
-        let model = fit(&moments, &Options { latent: LatentSize::Of(2), mbfa, ..maximum_likelihood(Method::Mbfa) });
+        let model = fit(&moments, &FitOptions { latent: LatentSize::Of(2), mbfa, ..maximum_likelihood(Method::Mbfa) });
         let values = model.trace.unwrap().negative_log_likelihoods;
         prop_assert!(values.len() > 3);
         prop_assert!(values.windows(2).all(|pair| pair[1] <= pair[0] + 1e-9 * pair[0].abs()), "{values:?}");

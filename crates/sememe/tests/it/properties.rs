@@ -1,15 +1,15 @@
 //! What must hold whatever the data are.
 
 use proptest::prelude::*;
-use sememe::model::{LatentSize, Model, Options, Shrinkage, ibfa};
+use sememe::model::{FitOptions, LatentSize, Model, Shrinkage, ibfa};
 use sememe::retrieve::{Criterion, nearest};
 use sememe::translate::Confidence;
 use sememe::vectors::{Embeddings, Matrix};
 
 use crate::samples::{cases, paired_moments, sigma, two_views};
 
-fn maximum_likelihood(latent: LatentSize) -> Options {
-    Options { latent, shrinkage: Shrinkage::None, ..Options::default() }
+fn maximum_likelihood(latent: LatentSize) -> FitOptions {
+    FitOptions { latent, shrinkage: Shrinkage::None, ..FitOptions::default() }
 }
 
 fn fit(x: &Embeddings, y: &Embeddings) -> Model {
@@ -92,7 +92,7 @@ proptest! {
         let noisy: Vec<f32> = white.iter().zip(x.matrix().as_slice()).map(|(w, n)| w + 0.05 * n).collect();
         let words = x.vocabulary().clone();
         let (a, b) = (Embeddings::new(words.clone(), Matrix::new(white, 3)), Embeddings::new(words, Matrix::new(noisy, 3)));
-        let (auto, _) = ibfa::fit(&paired_moments(&a, &b), &Options::default()).unwrap();
+        let (auto, _) = ibfa::fit(&paired_moments(&a, &b), &FitOptions::default()).unwrap();
         assert_all_close(&auto.rho, &fit(&a, &b).rho, 0.02)?;
     }
 
@@ -112,7 +112,7 @@ proptest! {
         let values = x.matrix().as_slice().iter().enumerate().map(|(at, &v)| if constant && at % 5 == 2 { 1.0 } else { v });
         let x = Embeddings::new(x.vocabulary().clone(), Matrix::new(values.collect(), 5));
         for shrinkage in [Shrinkage::Auto, Shrinkage::None, Shrinkage::By(0.3)] {
-            let (model, warnings) = ibfa::fit(&paired_moments(&x, &y), &Options { shrinkage, ..Options::default() }).unwrap();
+            let (model, warnings) = ibfa::fit(&paired_moments(&x, &y), &FitOptions { shrinkage, ..FitOptions::default() }).unwrap();
             prop_assert!(rows > 5 || !warnings.is_empty());
             prop_assert!(model.log_likelihood.unwrap().is_finite());
             let projected = model.views[0].project(x.matrix()).unwrap();

@@ -30,7 +30,7 @@ fn every_criterion_agrees_with_numpy() {
     let problem: Problem = read_json("retrieval.json");
     let (x, y) = (embeddings_of_rows(&problem.x), embeddings_of_rows(&problem.y));
     let options = model::FitOptions { shrinkage: Shrinkage::None, ..Default::default() };
-    let (model, _) = model::fit(&paired_moments(&x, &y), &options).unwrap();
+    let (model, _) = model::fit(&paired_moments(&x, &y), &options, &()).unwrap();
     let latent = [(0, &x), (1, &y)].map(|(view, rows)| model.views[view].project(rows.matrix()).unwrap());
     let log_density = Some(&problem.log_density[..]);
     let generative = Generative { model: &model, from: 0, to: 1, log_density };
@@ -78,7 +78,7 @@ fn any_index_of_exported_vectors_ranks_like_the_criterion() {
     let problem: Problem = read_json("retrieval.json");
     let (x, y) = (embeddings_of_rows(&problem.x), embeddings_of_rows(&problem.y));
     let options = model::FitOptions { shrinkage: Shrinkage::None, ..Default::default() };
-    let (model, _) = model::fit(&paired_moments(&x, &y), &options).unwrap();
+    let (model, _) = model::fit(&paired_moments(&x, &y), &options, &()).unwrap();
     let latent = [(0, &x), (1, &y)].map(|(view, rows)| model.views[view].project(rows.matrix()).unwrap());
     let generative = Generative { model: &model, from: 0, to: 1, log_density: Some(&problem.log_density) };
     for (name, expected) in &problem.criteria {
@@ -127,12 +127,12 @@ fn pmi_follows_from_latent_vectors_however_they_are_weighted() {
     {
         let latent = model::LatentSize::Of(latent);
         let options = model::FitOptions { exponent, dewhiten, latent, ..Default::default() };
-        let (model, _) = model::fit(&paired_moments(&x, &y), &options).unwrap();
+        let (model, _) = model::fit(&paired_moments(&x, &y), &options, &()).unwrap();
         check_pmi(&model, (0, &x), (1, &y));
         check_pmi(&model, (1, &y), (0, &x));
     }
     let views = many_views(90, &[3, 4, 5], 2);
-    let (model, _) = model::fit(&moments_of_complete(&views), &Default::default()).unwrap();
+    let (model, _) = model::fit(&moments_of_complete(&views), &Default::default(), &()).unwrap();
     assert_eq!(model.method, Method::Mbfa);
     check_pmi(&model, (2, &views[2]), (0, &views[0]));
 }
@@ -140,7 +140,7 @@ fn pmi_follows_from_latent_vectors_however_they_are_weighted() {
 #[test]
 fn pmi_of_ibfa_is_the_formula_in_canonical_coordinates() {
     let (x, y) = two_views(90, 4, 5, 8);
-    let (model, _) = model::fit(&paired_moments(&x, &y), &Default::default()).unwrap();
+    let (model, _) = model::fit(&paired_moments(&x, &y), &Default::default(), &()).unwrap();
     let z = [(0, &x), (1, &y)].map(|(view, rows)| model.views[view].project(rows.matrix()).unwrap());
     let generative = Generative { model: &model, from: 0, to: 1, log_density: None };
     let pair = Pair { generative: Some(generative), ..Pair::new(&z[0], &z[1]) };
@@ -204,7 +204,7 @@ fn only_generative_models_have_likelihoods() {
     let (x, y) = two_views(60, 3, 3, 1);
     let refused = |method, criterion| {
         let options = model::FitOptions { method: Some(method), ..Default::default() };
-        let (model, _) = model::fit(&paired_moments(&x, &y), &options).unwrap();
+        let (model, _) = model::fit(&paired_moments(&x, &y), &options, &()).unwrap();
         let generative = Generative { model: &model, from: 0, to: 1, log_density: None };
         let pair = Pair { generative: Some(generative), ..Pair::new(x.matrix(), y.matrix()) };
         Retriever::new(pair, criterion).map(|_| ()).unwrap_err()

@@ -5,7 +5,7 @@ use sememe::lexicon::Tuples;
 use sememe::linalg::{Mat, times_transpose};
 use sememe::model::Model;
 use sememe::moments::Moments;
-use sememe::vectors::{Embeddings, Matrix, Vocabulary};
+use sememe::vectors::{Embeddings, Matrix, View, Vocabulary};
 
 /// So many cases of a property, the same ones in every run: a failure can be repeated, and nothing fails by chance.
 pub fn cases(count: u32) -> ProptestConfig {
@@ -20,6 +20,16 @@ pub fn embeddings_of_rows(rows: &[Vec<f64>]) -> Embeddings {
     Embeddings::new(words, Matrix::new(values, rows[0].len()))
 }
 
+/// The same words and vectors as views of these names.
+pub fn named<'a>(names: impl IntoIterator<Item = &'a str>, views: &[Embeddings]) -> Vec<View> {
+    names.into_iter().zip(views).map(|(name, view)| View::from_embeddings(name, view.clone())).collect()
+}
+
+/// Views `0`, `1`, ….
+pub fn numbered(views: &[Embeddings]) -> Vec<View> {
+    views.iter().enumerate().map(|(at, view)| View::from_embeddings(at.to_string(), view.clone())).collect()
+}
+
 /// Tuples of which the views' rows belong together one by one.
 pub fn complete_tuples(views: usize, rows: usize) -> Tuples {
     let mut tuples = Tuples::new(views);
@@ -29,16 +39,12 @@ pub fn complete_tuples(views: usize, rows: usize) -> Tuples {
 
 /// Moments of two views whose rows belong together one by one.
 pub fn paired_moments(x: &Embeddings, y: &Embeddings) -> Moments {
-    Moments::of(&[("x", x), ("y", y)], &complete_tuples(2, x.len()))
+    Moments::of(&named(["x", "y"], &[x.clone(), y.clone()]), &complete_tuples(2, x.len())).unwrap()
 }
 
 /// Moments of views `0`, `1`, … whose rows belong together one by one.
 pub fn moments_of_complete(views: &[Embeddings]) -> Moments {
-    let names: Vec<String> = (0..views.len()).map(|view| view.to_string()).collect();
-    Moments::of(
-        &names.iter().map(String::as_str).zip(views).collect::<Vec<_>>(),
-        &complete_tuples(views.len(), views[0].len()),
-    )
+    Moments::of(&numbered(views), &complete_tuples(views.len(), views[0].len())).unwrap()
 }
 
 /// `Sigma = W Wᵀ + Psi`, stacked.

@@ -1,27 +1,27 @@
 //! The whole way: align, write, open, project.
 
 use sememe::align::Alignment;
-use sememe::align::{Aligned, Options, align};
+use sememe::align::{AlignOptions, Aligned, align};
 use sememe::moments;
 use sememe::prepare::Casing;
 use sememe::prepare::Step;
-use sememe::retrieve::{Criterion, Hit, Views};
-use sememe::space::Space;
+use sememe::retrieve::{Criterion, Hit};
+use sememe::space::{Space, Views};
 use sememe::vectors::{Embeddings, Matrix};
 
-use crate::samples::{complete_tuples, two_views};
+use crate::samples::{complete_tuples, named, two_views};
 
-fn aligned(options: &Options) -> (Aligned, Embeddings) {
+fn aligned(options: &AlignOptions) -> (Aligned, Embeddings) {
     let (x, y) = two_views(120, 3, 4, 5);
-    let views = vec![("x/1".into(), x.clone()), ("Ключ".into(), y)];
-    (align(views, &complete_tuples(2, 100), options).unwrap(), x)
+    let views = named(["x/1", "Ключ"], &[x.clone(), y]);
+    (align(views, &complete_tuples(2, 100), options, &()).unwrap(), x)
 }
 
-fn options() -> Options {
+fn options() -> AlignOptions {
     let normalize = vec![Step::Unit, Step::Center, Step::Standardize];
-    Options {
+    AlignOptions {
         evidence: moments::EvidenceOptions { casing: Casing::Lower, normalize, ..Default::default() },
-        ..Options::default()
+        ..AlignOptions::default()
     }
 }
 
@@ -34,12 +34,12 @@ fn a_space_opens_as_it_was_written_and_projects_the_same_vectors_alike() {
 
     let space = Space::open(&path).unwrap();
     for (view, latent) in aligned.alignment.model.views.iter().zip(&aligned.latent) {
-        let latent = &latent.as_ref().unwrap().embeddings;
-        assert_eq!(space.view(&view.name).unwrap().matrix().as_slice(), latent.matrix().as_slice());
+        let latent = latent.as_ref().unwrap().view.rows();
+        assert_eq!(space.view(&view.name).unwrap().matrix().as_slice(), latent.as_slice());
     }
     let again = space.alignment().project(0, x).unwrap();
     let before = aligned.latent[0].as_ref().unwrap();
-    assert_eq!(again.embeddings.matrix().as_slice(), before.embeddings.matrix().as_slice());
+    assert_eq!(again.view.rows().as_slice(), before.view.rows().as_slice());
     assert_eq!(again.log_density, before.log_density);
     assert_eq!(space.alignment().model.log_likelihood, aligned.alignment.model.log_likelihood);
     assert_eq!(space.alignment().sources, aligned.alignment.sources);
@@ -92,7 +92,7 @@ fn a_temperature_that_is_none_is_refused() {
 fn a_space_replaces_a_space_but_nothing_else() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("space");
-    let (aligned, _) = aligned(&Options::default());
+    let (aligned, _) = aligned(&AlignOptions::default());
     let write = || Space::write(&path, &aligned.alignment, &aligned.latent);
     write().unwrap();
     write().unwrap();
@@ -113,7 +113,7 @@ fn vectors_of_another_dimension_are_refused() {
 fn a_model_of_another_version_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("model.safetensors");
-    let (aligned, _) = aligned(&Options::default());
+    let (aligned, _) = aligned(&AlignOptions::default());
     aligned.alignment.write(&path).unwrap();
     let mut bytes = std::fs::read(&path).unwrap();
     let version = b"\\\"version\\\":2";
@@ -127,7 +127,7 @@ fn a_model_of_another_version_is_refused() {
 #[test]
 fn a_folder_with_anything_of_somebody_else_is_not_replaced() {
     let folder = tempfile::tempdir().unwrap();
-    let (aligned, _) = aligned(&Options::default());
+    let (aligned, _) = aligned(&AlignOptions::default());
     let write = |path: &std::path::Path| Space::write(path, &aligned.alignment, &aligned.latent);
     let refused = |path: &std::path::Path| {
         let error = write(path).unwrap_err().to_string();
@@ -170,9 +170,9 @@ fn a_space_that_cannot_be_written_is_known_before() {
 fn a_view_of_another_space_is_noticed() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("space");
-    let (aligned, _) = aligned(&Options::default());
+    let (aligned, _) = aligned(&AlignOptions::default());
     Space::write(&path, &aligned.alignment, &aligned.latent).unwrap();
-    let latent = &aligned.latent[0].as_ref().unwrap().embeddings;
+    let latent = aligned.latent[0].as_ref().unwrap().view.named();
     let words: Vec<&str> = latent.vocabulary().iter().skip(1).collect();
     let (fewer, _) = latent.select(words);
     let file = path.join("x%2F1.safetensors");
@@ -195,6 +195,7 @@ fn float64_input_gives_the_same_bits_as_the_same_numbers_in_float32() {
         let read = sememe::vectors::read(
             &path,
             &sememe::vectors::ReadOptions { words: Some(path.with_extension("txt")), ..Default::default() },
+            &(),
         );
         read.unwrap().embeddings
     };
@@ -204,8 +205,7 @@ fn float64_input_gives_the_same_bits_as_the_same_numbers_in_float32() {
     let narrow = npy("narrow.npy", "<f4", values.iter().flat_map(|v| (wide(v) as f32).to_le_bytes()).collect());
     let wide = npy("wide.npy", "<f8", values.iter().flat_map(|v| wide(v).to_le_bytes()).collect());
     let fit = |x: Embeddings| {
-        let views = vec![("x".into(), x), ("y".into(), y.clone())];
-        align(views, &complete_tuples(2, 120), &options()).unwrap().alignment
+        align(named(["x", "y"], &[x, y.clone()]), &complete_tuples(2, 120), &options(), &()).unwrap().alignment
     };
     let (narrow, wide) = (fit(narrow), fit(wide));
     assert_eq!(narrow.model.views[0].projection, wide.model.views[0].projection);
@@ -229,7 +229,7 @@ fn terms_in(folder: &std::path::Path) -> Vec<std::path::PathBuf> {
 fn terms_of_retrieval_are_kept_in_the_space_as_long_as_they_are_right() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("space");
-    let (aligned, _) = aligned(&Options::default());
+    let (aligned, _) = aligned(&AlignOptions::default());
     Space::write(&path, &aligned.alignment, &aligned.latent).unwrap();
     let space = Space::open(&path).unwrap();
     found(&space, Criterion::Nn);
@@ -256,7 +256,7 @@ fn terms_of_retrieval_are_kept_in_the_space_as_long_as_they_are_right() {
     assert_eq!(read_again(&bytes[..bytes.len() / 2]), expected);
     assert_eq!(std::fs::read(&csls).unwrap(), bytes);
     let file = path.join("x%2F1.safetensors");
-    let latent = &aligned.latent[0].as_ref().unwrap().embeddings;
+    let latent = aligned.latent[0].as_ref().unwrap().view.named();
     let turned: Vec<f32> = latent.matrix().as_slice().iter().map(|x| -x).collect();
     let turned = Embeddings::new(latent.vocabulary().clone(), Matrix::new(turned, 3));
     sememe::vectors::write(&turned, &file, sememe::vectors::Format::Safetensors).unwrap();
@@ -276,7 +276,7 @@ fn terms_of_retrieval_are_kept_in_the_space_as_long_as_they_are_right() {
 fn log_densities_are_read_where_they_are() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("space");
-    let (aligned, _) = aligned(&Options::default());
+    let (aligned, _) = aligned(&AlignOptions::default());
     Space::write(&path, &aligned.alignment, &aligned.latent).unwrap();
     let space = Space::open(&path).unwrap();
     let expected = &aligned.latent[0].as_ref().unwrap().log_density;
