@@ -144,7 +144,7 @@ mod tests {
         assert_eq!(a.submatrix(1, 2, 2, 1).to_owned(), Mat::from_fn(2, 1, |i, _| (10 * i + 12) as f64));
         assert_eq!(a.subrows(2, 2).to_owned(), Mat::from_fn(2, 4, |i, j| (10 * i + 20 + j) as f64));
         a.submatrix_mut(0, 0, 1, 2).copy_from(Mat::from_fn(1, 2, |_, _| -1.0));
-        a.subrows_mut(3, 1).copy_from(&Mat::zeros(1, 4));
+        a.subrows_mut(3, 1).copy_from(Mat::zeros(1, 4));
         assert_eq!(a.col_as_slice(1), [-1.0, 11.0, 21.0, 0.0]);
         assert_eq!(a.col_as_slice(2), [2.0, 12.0, 22.0, 0.0]);
     }

@@ -46,7 +46,7 @@ impl Latent {
         let half = of.precision.after_solve_lower(&of.g + identity);
         let z_z = symmetric(&of.precision.after_solve_lower(half.transpose().to_owned()));
         let z = of.precision.solve_upper(&Mat::from_fn(of.f_offset.len(), 1, |i, _| of.f_offset[i]));
-        let z = z.col_as_slice(0).iter().copied().collect();
+        let z = z.col_as_slice(0).to_vec();
         Latent { x_z: of.precision.after_solve_lower(of.y.clone()), z_z, z }
     }
 }

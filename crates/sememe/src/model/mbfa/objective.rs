@@ -68,7 +68,7 @@ impl Objective {
             let half = factor.solve_upper(&psi).transpose().to_owned();
             parameters.psi.push(symmetric(&factor.solve_upper(&half)));
             let mu = factor.solve_upper(&Mat::from_fn(parts.mu.len(), 1, |i, _| parts.mu[i]));
-            parameters.mu.push(mu.col_as_slice(0).iter().copied().collect());
+            parameters.mu.push(mu.col_as_slice(0).to_vec());
         }
         parameters
     }

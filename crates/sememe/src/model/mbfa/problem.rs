@@ -115,13 +115,7 @@ impl Problem {
             let covariance = map_both_sides(&covariance, views, &spans, whiten);
             let offset = |(&view, &(start, len)): (&usize, &(usize, usize))| {
                 let offset = Mat::from_fn(len, 1, |i, _| of_pattern.mean[start + i] - problem.means[view][i]);
-                problem.whiteners[view]
-                    .factor
-                    .solve_lower(&offset)
-                    .col_as_slice(0)
-                    .iter()
-                    .copied()
-                    .collect::<Vec<f64>>()
+                problem.whiteners[view].factor.solve_lower(&offset).col_as_slice(0).to_vec()
             };
             let mean = views.iter().zip(&spans).flat_map(offset).collect();
             let (n, weight) = (of_pattern.n, of_pattern.n / problem.tuples);
@@ -197,7 +191,7 @@ impl Problem {
             let offset = Mat::from_fn(view.dim(), 1, |i, _| view.mu[i] - self.means[number][i]);
             parameters.w.push(factor.solve_lower(w));
             parameters.psi.push(symmetric(&factor.solve_lower(&half)));
-            parameters.mu.push(factor.solve_lower(&offset).col_as_slice(0).iter().copied().collect());
+            parameters.mu.push(factor.solve_lower(&offset).col_as_slice(0).to_vec());
         }
         Ok(parameters)
     }
