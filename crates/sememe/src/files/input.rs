@@ -11,29 +11,43 @@ use memmap2::Mmap;
 
 use crate::error::{Error, Place, Result};
 
-/// Immutable bytes that are cheap to clone: a mapped file or memory of our own.
+/// Immutable bytes that are cheap to clone.
 #[derive(Clone)]
-pub enum Bytes {
+pub(crate) struct Bytes(Storage);
+
+#[derive(Clone)]
+enum Storage {
     /// A memory-mapped file.
     Mapped(Arc<Mmap>),
     /// Bytes read or decompressed into memory.
     Owned(Arc<Vec<u8>>),
 }
 
+impl Bytes {
+    /// Maps a file into memory.
+    ///
+    /// # Safety
+    /// Nobody may truncate or change the file while the bytes are in use.
+    unsafe fn map(file: &File) -> io::Result<Self> {
+        // SAFETY: the caller keeps the contract.
+        Ok(Bytes(Storage::Mapped(Arc::new(unsafe { Mmap::map(file) }?))))
+    }
+}
+
 impl Deref for Bytes {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
-        match self {
-            Bytes::Mapped(map) => map,
-            Bytes::Owned(bytes) => bytes,
+        match &self.0 {
+            Storage::Mapped(map) => map,
+            Storage::Owned(bytes) => bytes,
         }
     }
 }
 
 impl From<Vec<u8>> for Bytes {
     fn from(bytes: Vec<u8>) -> Self {
-        Bytes::Owned(Arc::new(bytes))
+        Bytes(Storage::Owned(Arc::new(bytes)))
     }
 }
 
@@ -75,7 +89,7 @@ impl Input {
         }
         let raw = if about.is_file() && about.len() > 0 {
             // SAFETY: the map is only read; that nobody truncates the file meanwhile is the documented contract.
-            Bytes::Mapped(Arc::new(unsafe { Mmap::map(&file) }.map_err(|e| Error::read(path, e))?))
+            unsafe { Bytes::map(&file) }.map_err(|e| Error::read(path, e))?
         } else {
             let mut bytes = Vec::new();
             (&file).read_to_end(&mut bytes).map_err(|e| Error::read(path, e))?;
