@@ -1,6 +1,7 @@
 //! Files in: mapped or decompressed. Files out: written beside their final name and renamed into place.
 
 mod bytes;
+mod compression;
 mod input;
 mod output;
 mod temporary;
