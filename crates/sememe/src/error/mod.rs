@@ -45,6 +45,19 @@ pub enum Error {
         /// What is wrong there and what can be done.
         problem: String,
     },
+    /// A file is of a kind that this build of the library leaves out.
+    #[error(
+        "{}: is {kind}, which this build of sememe cannot read: build it with the Cargo feature `{feature}`",
+        path.display()
+    )]
+    MissingFeature {
+        /// The file.
+        path: PathBuf,
+        /// What it is.
+        kind: &'static str,
+        /// The feature that reads it.
+        feature: &'static str,
+    },
     /// More lines or entries of a file had to be skipped than is tolerable.
     #[error("{}: too many unusable entries ({bad} of {seen}; at most {tolerated} can be skipped): {skipped}", path.display())]
     TooManySkipped {
@@ -134,6 +147,11 @@ impl Error {
 
     pub(crate) fn malformed(path: &Path, at: Place, problem: impl Into<String>) -> Self {
         Error::Malformed { path: path.to_owned(), at, problem: problem.into() }
+    }
+
+    #[cfg(not(all(feature = "zstd", feature = "xz", feature = "fasttext")))]
+    pub(crate) fn missing_feature(path: &Path, kind: &'static str, feature: &'static str) -> Self {
+        Error::MissingFeature { path: path.to_owned(), kind, feature }
     }
 
     pub(crate) fn argument(name: &'static str, given: impl fmt::Display, expected: impl Into<String>) -> Self {

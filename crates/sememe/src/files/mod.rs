@@ -1,13 +1,14 @@
 //! Files in: mapped or decompressed. Files out: written beside their final name and renamed into place.
 
 mod bytes;
+mod compression;
 mod input;
 mod output;
 mod temporary;
 
 pub(crate) use self::bytes::little_endian;
-pub(crate) use self::input::BYTE_ORDER_MARK;
-pub use self::input::{Bytes, Input};
+pub use self::input::Input;
+pub(crate) use self::input::{BYTE_ORDER_MARK, Bytes};
 pub(crate) use self::output::Output;
 pub use self::output::{OutputFolder, check_writable, is_standard_output, remove_unfinished, write};
 pub(crate) use self::temporary::is_temporary;

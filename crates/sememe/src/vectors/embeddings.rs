@@ -97,6 +97,7 @@ impl Embeddings {
         self.subwords.as_ref()
     }
 
+    #[cfg(feature = "fasttext")]
     pub(super) fn set_subwords(&mut self, subwords: Subwords) {
         self.subwords = Some(subwords);
     }

@@ -4,26 +4,23 @@ use std::path::Path;
 
 use rayon::prelude::*;
 
-use super::array::Element;
-use super::intake::{Intake, LONGEST_WORD, check_dimension, check_vector, check_word};
-use super::{Format, ROWS_AT_A_TIME, Read, ReadOptions, Vocabulary};
+use super::format::FASTTEXT_MAGIC;
+use super::intake::{Intake, check_dimension, check_vector, check_word};
+use super::{Format, ROWS_AT_A_TIME, Read, ReadOptions, Subwords};
 use crate::error::{Error, Place, Result};
-use crate::files::{Bytes, Input};
+use crate::files::Input;
 use crate::observe::{Meter, Observer, Stage};
 
-pub(crate) const MAGIC: [u8; 4] = 793_712_314_i32.to_le_bytes();
 const VERSIONS: std::ops::RangeInclusive<i32> = 11..=12;
 const SUPERVISED: i32 = 3;
 /// Longer n-grams are in no model; a word of a damaged one could have more of them than memory holds.
 const LONGEST_NGRAM: i32 = 64;
-/// The end-of-sentence token; fastText gives it no n-grams.
-const END_OF_SENTENCE: &[u8] = b"</s>";
 
 pub(crate) fn read(input: &Input, options: &ReadOptions, observer: &dyn Observer) -> Result<Read> {
     let path = input.path();
     let bytes = input.bytes()?;
     let mut cursor = Cursor { path, bytes: &bytes, at: 0 };
-    cursor.take(MAGIC.len())?;
+    cursor.take(FASTTEXT_MAGIC.len())?;
     let version = cursor.i32()?;
     if !VERSIONS.contains(&version) {
         return Err(cursor.error(format!("is a fastText model of version {version}; 11 and 12 can be read")));
@@ -115,83 +112,6 @@ pub(crate) fn read(input: &Input, options: &ReadOptions, observer: &dyn Observer
         embeddings.set_subwords(subwords);
     }
     Ok(Read { embeddings, format: Format::FastText, skipped, warnings: Vec::new() })
-}
-
-/// The n-gram table of a fastText model, left in the file.
-#[derive(Clone)]
-pub struct Subwords {
-    bytes: Bytes,
-    start: usize,
-    dim: usize,
-    words: usize,
-    bucket: usize,
-    /// Shortest and longest n-gram; none when the model was trained without.
-    n_range: Option<(usize, usize)>,
-    /// Words of the model beyond those asked for, with their rows: they are not unknown.
-    unread: (Vocabulary, Vec<usize>),
-}
-
-impl Subwords {
-    /// The mean of the vectors of the word's n-grams; `None` when it has none or they cancel out.
-    /// A word of the model that was not read has its own vector.
-    pub fn vector(&self, word: &str) -> Option<Vec<f32>> {
-        if let Some(place) = self.unread.0.get(word) {
-            return Some(self.known_word(self.unread.1[place], word.as_bytes()));
-        }
-        let rows = self.ngram_rows(word.as_bytes());
-        let vector = self.mean(&rows);
-        (!rows.is_empty() && check_vector(&vector).is_ok()).then_some(vector)
-    }
-
-    /// A word of the model has a row of its own beside those of its n-grams.
-    fn known_word(&self, index: usize, word: &[u8]) -> Vec<f32> {
-        let mut rows = vec![index];
-        if word != END_OF_SENTENCE {
-            rows.extend(self.ngram_rows(word));
-        }
-        self.mean(&rows)
-    }
-
-    fn mean(&self, rows: &[usize]) -> Vec<f32> {
-        let mut sum = vec![0.0; self.dim];
-        for row in rows {
-            let at = self.start + row * self.dim * 4;
-            let values = self.bytes[at..at + self.dim * 4].chunks_exact(4).map(|b| Element::F32.decode(b));
-            sum.iter_mut().zip(values).for_each(|(sum, value)| *sum += value);
-        }
-        let scale = 1.0 / rows.len().max(1) as f32;
-        sum.iter_mut().for_each(|sum| *sum *= scale);
-        sum
-    }
-
-    /// The rows of all n-grams of `<word>`, counted in UTF-8 characters; single `<` and `>` do not count.
-    fn ngram_rows(&self, word: &[u8]) -> Vec<usize> {
-        let Some((min_n, max_n)) = self.n_range.filter(|_| word.len() <= LONGEST_WORD) else { return Vec::new() };
-        let marked = [b"<", word, b">"].concat();
-        let is_start = |at: usize| marked[at] & 0xc0 != 0x80;
-        let mut rows = Vec::new();
-        for start in (0..marked.len()).filter(|&at| is_start(at)) {
-            let mut end = start;
-            for n in 1..=max_n {
-                if end == marked.len() {
-                    break;
-                }
-                end += 1;
-                while end < marked.len() && !is_start(end) {
-                    end += 1;
-                }
-                if n >= min_n && !(n == 1 && (start == 0 || end == marked.len())) {
-                    rows.push(self.words + hash(&marked[start..end]) as usize % self.bucket);
-                }
-            }
-        }
-        rows
-    }
-}
-
-/// FNV-1a as fastText computes it: each byte is taken as signed.
-fn hash(ngram: &[u8]) -> u32 {
-    ngram.iter().fold(2_166_136_261, |h: u32, &b| (h ^ i32::from(b as i8) as u32).wrapping_mul(16_777_619))
 }
 
 /// Reads the fields of the file one after another.

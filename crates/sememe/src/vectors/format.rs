@@ -6,22 +6,25 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::{fasttext, npy, text};
+use super::{npy, text};
 use crate::error::{Error, Place, Result};
 use crate::files::Input;
 use crate::names;
+
+/// What fastText's models begin with.
+pub(super) const FASTTEXT_MAGIC: [u8; 4] = 793_712_314_i32.to_le_bytes();
 
 /// The file formats of word vectors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Format {
-    /// word2vec and fastText text, `.vec`, with a header; plain, gzip, xz or zstd.
+    /// word2vec and fastText text, `.vec`, with a header.
     Text,
     /// The same without a header.
     Glove,
     /// word2vec binary.
     Word2vec,
-    /// A fastText model with its n-grams.
+    /// A fastText model with its n-grams; reading it takes the Cargo feature `fasttext`.
     FastText,
     /// A NumPy array with a word list beside it.
     Npy,
@@ -66,7 +69,7 @@ impl Format {
         if head.starts_with(npy::MAGIC) {
             return Ok(Format::Npy);
         }
-        if head.starts_with(&fasttext::MAGIC) {
+        if head.starts_with(&FASTTEXT_MAGIC) {
             return Ok(Format::FastText);
         }
         if let [a, b, c, d, e, f, g, h, b'{', ..] = head[..]

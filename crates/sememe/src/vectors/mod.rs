@@ -2,12 +2,14 @@
 
 mod array;
 mod embeddings;
+#[cfg(feature = "fasttext")]
 mod fasttext;
 mod format;
 mod intake;
 mod matrix;
 pub(crate) mod npy;
 pub(crate) mod safetensors;
+mod subwords;
 mod text;
 mod view;
 mod vocabulary;
@@ -19,11 +21,11 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 pub use self::embeddings::Embeddings;
-pub use self::fasttext::Subwords;
 pub use self::format::Format;
 pub use self::intake::MAX_DIMENSION;
 pub(crate) use self::intake::{check_skipped, check_word};
 pub use self::matrix::Matrix;
+pub use self::subwords::Subwords;
 pub use self::view::{Label, View};
 pub use self::vocabulary::Vocabulary;
 use crate::error::{Error, Place, Result};
@@ -136,7 +138,10 @@ pub fn read_input(
     match format {
         Format::Text | Format::Glove => text::read(input, options, format, observer),
         Format::Word2vec => word2vec::read(input, options, observer),
+        #[cfg(feature = "fasttext")]
         Format::FastText => fasttext::read(input, options, observer),
+        #[cfg(not(feature = "fasttext"))]
+        Format::FastText => Err(Error::missing_feature(input.path(), "a fastText model", "fasttext")),
         Format::Npy => npy::read(input, words, options),
         Format::Safetensors => safetensors::read(input, words, options),
     }

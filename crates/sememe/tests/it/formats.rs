@@ -73,6 +73,7 @@ fn formats_are_recognised_by_content() {
     }
 }
 
+#[cfg(feature = "zstd")]
 #[test]
 fn compressed_text_is_read() {
     let text = "2 2\na 1 2\nb 3 4\n";

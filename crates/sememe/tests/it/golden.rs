@@ -92,6 +92,7 @@ fn ibfa_agrees_with_numpy_and_scipy() {
     }
 }
 
+#[cfg(feature = "fasttext")]
 #[test]
 fn fasttext_words_and_composed_words_agree_with_fasttext() {
     #[derive(Deserialize)]
@@ -115,6 +116,7 @@ fn fasttext_words_and_composed_words_agree_with_fasttext() {
     }
 }
 
+#[cfg(feature = "fasttext")]
 #[test]
 fn words_of_a_fasttext_model_that_were_not_read_are_not_unknown() {
     let path = golden("subwords.fasttext.bin");

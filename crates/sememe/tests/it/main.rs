@@ -7,6 +7,8 @@ mod evidence;
 mod extension;
 mod formats;
 mod golden;
+// The hostile files are of all formats.
+#[cfg(all(feature = "zstd", feature = "xz", feature = "fasttext"))]
 mod hostile;
 mod learning;
 mod lexicons;
