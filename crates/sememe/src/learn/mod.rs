@@ -133,8 +133,10 @@ pub fn learn(views: Vec<View>, given: &Tuples, options: &LearnOptions, observer:
     };
     let induced = induced_lexicon(&learner, model, &pairs_of(&trusted, &words))?;
     let pairs: Vec<Pairs> = induced.iter().map(InducedPairs::as_pairs).collect();
-    let held_out_pairs = pairs_of(&held_out, &words);
-    let has_helped = !judge::does_harm(&learner, &pairs, &held_out_pairs, LAST_SHRINKAGE)?;
+    let induced = tuples_of(&induced, &words)?;
+    let is_mostly_induced = trusted.weight() < induced.weight();
+    let shrinkage = if is_mostly_induced { LAST_SHRINKAGE } else { learner.shrinkage_of_given() };
+    let has_helped = !judge::does_harm(&learner, &pairs, &pairs_of(&held_out, &words), shrinkage)?;
     let wrong = judge::doubtful(&learner, &pairs, &pairs_of(given, &words), LAST_SHRINKAGE)?;
     let in_views = |&Wrong { views, rows, score }: &Wrong| Doubtful {
         views,
@@ -145,14 +147,15 @@ pub fn learn(views: Vec<View>, given: &Tuples, options: &LearnOptions, observer:
 
     let (mut tuples, mut seen) = (trusted.clone(), seen);
     if has_helped {
-        let induced = tuples_of(&induced, &words)?;
         tuples.add_all(&induced);
         seen.add_all(&induced);
     }
-    let induced = tuples.len() - trusted.len();
     let mut last = options.align.clone();
-    let is_mostly_induced = trusted.weight() < 0.5 * tuples.weight();
-    if is_mostly_induced && last.fit.shrinkage == Shrinkage::Auto && last.fit.method_for(views.len()).shrinks() {
+    if has_helped
+        && is_mostly_induced
+        && last.fit.shrinkage == Shrinkage::Auto
+        && last.fit.method_for(views.len()).shrinks()
+    {
         last.fit.shrinkage = Shrinkage::By(learner.shrinkage_of(tuples.weight()).max(LAST_SHRINKAGE));
     }
     let calibrate = match (has_helped, held_out.is_empty()) {
@@ -160,6 +163,7 @@ pub fn learn(views: Vec<View>, given: &Tuples, options: &LearnOptions, observer:
         (true, true) => CalibrateBy::Nothing,
         (false, _) => CalibrateBy::Halves,
     };
+    let induced = tuples.len() - trusted.len();
     let fitted = align::fit_with(views, &tuples, given, calibrate, &last, observer)?;
     let rounds = watch.rounds;
     Ok(Learned { fitted, report: LearningReport { rounds, induced, has_helped, chances, doubtful } })

@@ -179,8 +179,17 @@ impl Learner<'_, '_> {
 
     /// A model of given pairs: the fewer they are, the more it is shrunk.
     pub fn fit_given(&self, pairs: &[Pairs]) -> Result<Model> {
+        self.fit_pairs(pairs.iter(), self.shrinkage_for(pairs), None)
+    }
+
+    /// The shrinkage of a model of the given pairs alone.
+    pub fn shrinkage_of_given(&self) -> f64 {
+        self.shrinkage_for(&self.given)
+    }
+
+    fn shrinkage_for(&self, pairs: &[Pairs]) -> f64 {
         let count: usize = pairs.iter().map(|pairs| pairs.rows.len()).sum();
-        self.fit_pairs(pairs.iter(), self.shrinkage_of(count as f64).max(LEAST), None)
+        self.shrinkage_of(count as f64).max(LEAST)
     }
 
     /// How much a model of so many pairs must be shrunk.
