@@ -103,7 +103,7 @@ pub fn moments(data: &[u8]) -> Result<()> {
             assert_eq!((same.n, &same.mean, &same.scatter), (of_pattern.n, &of_pattern.mean, &of_pattern.scatter));
         }
         // Numbers that no data ever gave must end as errors, not as a model of NaN.
-        let mut mbfa = model::FitOptions { method: Some(model::Method::Mbfa), ..Default::default() };
+        let mut mbfa = model::FitOptions::default().with_method(Some(model::Method::Mbfa));
         mbfa.mbfa.evaluations = 8;
         for options in [model::FitOptions::default(), mbfa] {
             if let Ok((model, _)) = model::fit(&moments, &options, &()) {
@@ -158,17 +158,17 @@ fn vectors_of(target: &str, data: &[u8], words: Option<&[u8]>, format: Option<Fo
     let words = words.map(|words| input("words", words)).transpose()?;
     let read_as = |options: ReadOptions| vectors::read_input(&file, words.as_ref(), &options, &());
 
-    let read = read_as(ReadOptions { format, ..Default::default() })?;
+    let read = read_as(ReadOptions::default().with_format(format))?;
     check_embeddings(&read.embeddings);
     if let Some(subwords) = read.embeddings.subwords() {
         assert!(subwords.vector("unseen").is_none_or(|vector| vector.iter().all(|x| x.is_finite())));
     }
-    let named = read_as(ReadOptions { format: Some(read.format), ..Default::default() })?;
+    let named = read_as(ReadOptions::default().with_format(Some(read.format)))?;
     assert_same("read again as the format that was found", &named, &read.embeddings);
-    if let Ok(first) = read_as(ReadOptions { format, max_words: Some(1), ..Default::default() }) {
+    if let Ok(first) = read_as(ReadOptions::default().with_format(format).with_max_words(Some(1))) {
         assert_eq!((first.embeddings.len(), first.embeddings.word(0)), (1, read.embeddings.word(0)));
     }
-    if let Ok(strict) = read_as(ReadOptions { format, strict: true, ..Default::default() }) {
+    if let Ok(strict) = read_as(ReadOptions::default().with_format(format).with_strict(true)) {
         assert_eq!((strict.skipped.total(), strict.embeddings.len()), (0, read.embeddings.len()));
     }
     if data.len() <= LARGEST_WRITTEN {
@@ -197,15 +197,15 @@ fn check_written(embeddings: &Embeddings) -> Result<()> {
     let folder = tempfile::tempdir().expect("a temporary folder");
     for (name, format) in Format::ALL {
         let can_hold = match format {
-            Format::FastText => false,
             Format::Text | Format::Word2vec => !has_space,
             Format::Glove => !has_space && !begins_with_mark,
             Format::Npy | Format::Safetensors => !begins_with_mark,
+            _ => false,
         };
         if can_hold {
             let path = folder.path().join(name);
             vectors::write(embeddings, &path, format).unwrap_or_else(|error| panic!("{error}"));
-            let options = ReadOptions { format: Some(format), strict: true, ..Default::default() };
+            let options = ReadOptions::default().with_format(Some(format)).with_strict(true);
             let again = vectors::read(&path, &options, &());
             assert_same(name, &again.unwrap_or_else(|error| panic!("{error}")), embeddings);
         }

@@ -55,7 +55,12 @@ impl Alignment {
         let views = named_views(views);
         let tuples = tuples.get().0.clone();
         let fitted = run(py, progress, move |monitor| {
-            align::fit(views, &tuples, &align::AlignOptions { evidence, fit, resume: None }, &**monitor)
+            align::fit(
+                views,
+                &tuples,
+                &align::AlignOptions::default().with_evidence(evidence).with_fit(fit).with_resume(None),
+                &**monitor,
+            )
         })?;
         Ok(new_fit(fitted.alignment, &fitted.warnings))
     }
@@ -69,7 +74,7 @@ impl Alignment {
     ) -> PyResult<Fitted> {
         let (evidence, fit) = (evidence.get().0.clone(), fitting.options()?);
         let (alignment, warnings) = run(py, progress, move |monitor| {
-            let options = align::AlignOptions { fit, ..Default::default() };
+            let options = align::AlignOptions::default().with_fit(fit);
             align::fit_evidence(evidence, &options, &**monitor)
         })?;
         Ok(new_fit(alignment, &warnings))
@@ -85,7 +90,7 @@ impl Alignment {
         fitting: Fitting,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Fitted> {
-        let (alignment, fit) = (self.0.clone(), model::FitOptions { method: None, ..fitting.options()? });
+        let (alignment, fit) = (self.0.clone(), fitting.options()?.with_method(None));
         let latent: Vec<_> = (self.0.model.views.iter().zip(latent))
             .map(|(known, view)| view.map(|view| View::from_embeddings(known.name.as_str(), view.0.clone())))
             .collect();

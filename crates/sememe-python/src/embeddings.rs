@@ -43,7 +43,11 @@ impl Embeddings {
     ) -> PyResult<ReadFile> {
         let format = format.map(str::parse).transpose().map_err(exception)?;
         let read = run(py, progress, move |monitor| {
-            let options = ReadOptions { max_words, format, words, strict };
+            let options = ReadOptions::default()
+                .with_max_words(max_words)
+                .with_format(format)
+                .with_words(words)
+                .with_strict(strict);
             vectors::read(&path, &options, &**monitor)
         })?;
         let mut notes: Vec<String> = read.warnings.iter().map(ToString::to_string).collect();

@@ -151,7 +151,11 @@ pub fn evaluate_sentences(
     let result = run(py, progress, move |monitor| -> sememe::Result<Value> {
         let words = [Words { embeddings: &source, casing }, Words { embeddings: &target, casing }];
         let corpus = Corpus::read([&files.0, &files.1], words, max_sentences, &**monitor)?;
-        let options = SentenceOptions { queries, seed, criterion, neighbours };
+        let options = SentenceOptions::default()
+            .with_queries(queries)
+            .with_seed(seed)
+            .with_criterion(criterion)
+            .with_neighbours(neighbours);
         let found = evaluate::sentences(&corpus, 0, &options, &**monitor)?;
         let mut result = json!(found);
         result["intervals"] = json!(found.intervals(&Bootstrap { seed, ..Default::default() }));

@@ -36,8 +36,17 @@ pub fn learn(
     let views = named_views(views);
     let tuples = tuples.get().0.clone();
     let Learned { fitted, report } = run(py, progress, move |monitor| {
-        let align = align::AlignOptions { evidence, fit, resume: None };
-        sememe::learn::learn(views, &tuples, &LearnOptions { align, is_unsupervised, trust, seed }, &**monitor)
+        let align = align::AlignOptions::default().with_evidence(evidence).with_fit(fit).with_resume(None);
+        sememe::learn::learn(
+            views,
+            &tuples,
+            &LearnOptions::default()
+                .with_align(align)
+                .with_unsupervised(is_unsupervised)
+                .with_trust(trust)
+                .with_seed(seed),
+            &**monitor,
+        )
     })?;
     let report = serde_json::to_string(&report.named(&fitted.prepared)).expect("a report is plain data");
     let (alignment, warnings) = new_fit(fitted.alignment, &fitted.warnings);

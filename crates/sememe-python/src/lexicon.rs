@@ -36,14 +36,14 @@ impl Lexicon {
     /// Reads pairs; also says what should be known.
     #[staticmethod]
     fn read_pairs(path: PathBuf, from: &str, to: &str, strict: bool) -> PyResult<(Self, Vec<String>)> {
-        let options = ReadOptions { strict, views: None };
+        let options = ReadOptions::default().with_strict(strict).with_views(None);
         lexicon::read_pairs(&path, from, to, &options).map(Self::from_file).map_err(exception)
     }
 
     /// Reads the columns of these views of a file of tuples.
     #[staticmethod]
     fn read_tuples(path: PathBuf, views: Option<Vec<String>>, strict: bool) -> PyResult<(Self, Vec<String>)> {
-        let options = ReadOptions { strict, views };
+        let options = ReadOptions::default().with_strict(strict).with_views(views);
         lexicon::read_tuples(&path, &options).map(Self::from_file).map_err(exception)
     }
 

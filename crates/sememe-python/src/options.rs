@@ -52,26 +52,26 @@ impl Fitting {
         if !(0.0..1.0).contains(&self.tolerance) {
             return Err(refused(format!("tol is {}: it must be a number from 0 to 1", self.tolerance)));
         }
-        Ok(model::FitOptions {
-            method: self.method.as_deref().map(str::parse).transpose().map_err(exception)?,
-            latent: self.latent.as_deref().map_or(Ok(LatentSize::default()), str::parse).map_err(exception)?,
-            shrinkage: self.shrinkage.parse().map_err(exception)?,
-            exponent: self.exponent,
-            dewhiten: self.dewhiten,
-            ridge: self.ridge,
-            pivot: self.pivot.clone(),
-            mbfa: mbfa::MbfaOptions {
-                start: self.random.map_or(Start::Informed, Start::Random),
-                solver: match self.solver.as_str() {
-                    "accelerated" => Solver::Accelerated,
-                    "em" => Solver::Em,
-                    other => {
-                        return Err(refused(format!("solver is {other:?}: it must be \"accelerated\" or \"em\"")));
-                    }
-                },
-                evaluations: self.iterations,
-                tolerance: self.tolerance,
-            },
-        })
+        Ok(model::FitOptions::default()
+            .with_method(self.method.as_deref().map(str::parse).transpose().map_err(exception)?)
+            .with_latent(self.latent.as_deref().map_or(Ok(LatentSize::default()), str::parse).map_err(exception)?)
+            .with_shrinkage(self.shrinkage.parse().map_err(exception)?)
+            .with_exponent(self.exponent)
+            .with_dewhiten(self.dewhiten)
+            .with_ridge(self.ridge)
+            .with_pivot(self.pivot.clone())
+            .with_mbfa(
+                mbfa::MbfaOptions::default()
+                    .with_start(self.random.map_or(Start::Informed, Start::Random))
+                    .with_solver(match self.solver.as_str() {
+                        "accelerated" => Solver::Accelerated,
+                        "em" => Solver::Em,
+                        other => {
+                            return Err(refused(format!("solver is {other:?}: it must be \"accelerated\" or \"em\"")));
+                        }
+                    })
+                    .with_evaluations(self.iterations)
+                    .with_tolerance(self.tolerance),
+            ))
     }
 }

@@ -173,7 +173,7 @@ impl<'a> Study<'a> {
     }
 
     fn measure(&self, experiment: &Experiment, method: Method) -> sememe::Result<Scores> {
-        let options = FitOptions { method: Some(method), shrinkage: self.shrinkage, ..FitOptions::default() };
+        let options = FitOptions::default().with_method(Some(method)).with_shrinkage(self.shrinkage);
         let model = experiment.fit(&options)?;
         let (source, target) = (experiment.latent(&model, 0)?, experiment.latent(&model, 1)?);
         translate(&source, &target, self.gold, self.criterion, self.seed)

@@ -48,9 +48,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
         ControlFlow::Continue(())
     };
-    let mbfa = MbfaOptions { evaluations: evaluations.parse()?, tolerance: tolerance.parse()?, ..Default::default() };
+    let mbfa = MbfaOptions::default().with_evaluations(evaluations.parse()?).with_tolerance(tolerance.parse()?);
     let method: Method = method.parse()?;
-    let options = FitOptions { method: Some(method), shrinkage: Shrinkage::None, mbfa, ..FitOptions::default() };
+    let options = FitOptions::default().with_method(Some(method)).with_shrinkage(Shrinkage::None).with_mbfa(mbfa);
     let (model, _) = model::fit(&moments, &options, &clock)?;
     let report = serde_json::json!({
         "moments": seconds_of_moments,

@@ -1,4 +1,4 @@
-//! Choices that are made by name.
+//! Choices that are made by name, and options that are set by name.
 
 use crate::error::{Error, Result};
 
@@ -33,3 +33,20 @@ macro_rules! serde_as_spelled {
     };
 }
 pub(crate) use serde_as_spelled;
+
+/// Methods that set the fields of options one after another, as options may get more fields and so have no literals outside.
+macro_rules! setters {
+    ($type:ty { $($(#[$doc:meta])* $name:ident: $field:ident = $value:ty),+ $(,)? }) => {
+        impl $type {
+            $(
+                $(#[$doc])*
+                #[must_use]
+                pub fn $name(mut self, value: $value) -> Self {
+                    self.$field = value;
+                    self
+                }
+            )+
+        }
+    };
+}
+pub(crate) use setters;

@@ -20,6 +20,7 @@ pub enum Vocabularies<'a> {
 
 /// A word of each view that were drawn together.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Drawn {
     /// The row of each view's word.
     pub words: Vec<usize>,

@@ -45,27 +45,27 @@ pub struct Fitting {
 
 impl Fitting {
     pub fn options(&self, seed: u64) -> FitOptions {
-        FitOptions {
-            method: self.method,
-            latent: self.latent.unwrap_or_default(),
-            shrinkage: self.shrinkage,
-            exponent: self.exponent,
-            dewhiten: self.dewhiten,
-            ridge: self.ridge,
-            pivot: self.pivot.clone(),
-            mbfa: MbfaOptions {
-                start: match self.init {
-                    Init::Informed => Start::Informed,
-                    Init::Random => Start::Random(seed),
-                },
-                solver: match self.solver {
-                    SolverName::Accelerated => Solver::Accelerated,
-                    SolverName::Em => Solver::Em,
-                },
-                evaluations: self.iterations,
-                tolerance: self.tolerance,
-            },
-        }
+        FitOptions::default()
+            .with_method(self.method)
+            .with_latent(self.latent.unwrap_or_default())
+            .with_shrinkage(self.shrinkage)
+            .with_exponent(self.exponent)
+            .with_dewhiten(self.dewhiten)
+            .with_ridge(self.ridge)
+            .with_pivot(self.pivot.clone())
+            .with_mbfa(
+                MbfaOptions::default()
+                    .with_start(match self.init {
+                        Init::Informed => Start::Informed,
+                        Init::Random => Start::Random(seed),
+                    })
+                    .with_solver(match self.solver {
+                        SolverName::Accelerated => Solver::Accelerated,
+                        SolverName::Em => Solver::Em,
+                    })
+                    .with_evaluations(self.iterations)
+                    .with_tolerance(self.tolerance),
+            )
     }
 }
 

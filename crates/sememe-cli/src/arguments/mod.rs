@@ -295,13 +295,11 @@ pub struct Reading {
 
 impl Reading {
     pub fn options(&self, words: Option<PathBuf>) -> ReadOptions {
-        ReadOptions {
-            max_words: self.max_words.map(NonZeroUsize::get),
-            format: self.format,
-            words,
-            strict: self.strict,
-            ..ReadOptions::default()
-        }
+        ReadOptions::default()
+            .with_max_words(self.max_words.map(NonZeroUsize::get))
+            .with_format(self.format)
+            .with_words(words)
+            .with_strict(self.strict)
     }
 }
 

@@ -58,13 +58,13 @@ pub fn run(arguments: &Extend, global: &Global, interruption: &Arc<Interruption>
     stopwatch.finished("reading");
 
     let rounds = Rounds::new(global, interruption);
-    let mut options = model::FitOptions { shrinkage: arguments.shrinkage, ..Default::default() };
+    let mut options = model::FitOptions::default().with_shrinkage(arguments.shrinkage);
     options.mbfa.evaluations = arguments.iterations;
     options.mbfa.tolerance = arguments.tolerance;
     let view = View::from_embeddings(new.as_str(), embeddings);
     let extended = align::extend(alignment, &latent, view, &tuples, &options, &rounds);
     rounds.finish();
-    let Extended { alignment, latent, warnings } = extended?;
+    let Extended { alignment, latent, warnings, .. } = extended?;
     stopwatch.finished("fitting");
     for warning in &warnings {
         output::warn(global, warning);

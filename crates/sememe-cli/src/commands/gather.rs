@@ -28,11 +28,10 @@ impl Gathering {
     }
 
     pub fn options(&self) -> moments::EvidenceOptions {
-        moments::EvidenceOptions {
-            casing: self.casing(),
-            normalize: self.normalize.0.clone(),
-            monolingual: self.monolingual,
-        }
+        moments::EvidenceOptions::default()
+            .with_casing(self.casing())
+            .with_normalize(self.normalize.0.clone())
+            .with_monolingual(self.monolingual)
     }
 }
 
@@ -151,7 +150,7 @@ impl<'a> Dictionary<'a> {
     /// Of tuples over more views than there are, the columns of these views.
     fn read(&self, views: &[(&str, &Vocabulary)], strict: bool) -> sememe::Result<lexicon::Read> {
         let names = views.iter().map(|(name, _)| (*name).to_owned()).collect();
-        let options = lexicon::ReadOptions { strict, views: Some(names) };
+        let options = lexicon::ReadOptions::default().with_strict(strict).with_views(Some(names));
         match self.pair {
             Some((from, to)) => lexicon::read_pairs(self.path, from, to, &options),
             None => lexicon::read_tuples(self.path, &options),

@@ -286,7 +286,7 @@ fn per_cent(probability: f64) -> String {
 /// Vectors for words that the space does not have. Of a fastText model hardly anything need be read: it makes the vector of
 /// a word when it is asked for it.
 fn read_further(path: &Path, global: &Global) -> anyhow::Result<Embeddings> {
-    let little = vectors::read(path, &ReadOptions { max_words: Some(1), ..ReadOptions::default() }, &())?;
+    let little = vectors::read(path, &ReadOptions::default().with_max_words(Some(1)), &())?;
     if little.format == Format::FastText && little.embeddings.subwords().is_some() {
         return Ok(little.embeddings);
     }

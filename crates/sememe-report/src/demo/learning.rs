@@ -106,7 +106,7 @@ impl Study<'_> {
 
     /// Learns from frequent words without a dictionary, if that is better than chance.
     fn unsupervised(&self) -> sememe::Result<Option<Model>> {
-        let mut options = learn::LearnOptions { is_unsupervised: true, seed: self.seed, ..Default::default() };
+        let mut options = learn::LearnOptions::default().with_unsupervised(true).with_seed(self.seed);
         options.align.fit = fit();
         let frequent = self.views.map(|view| select(view, &(0..WORDS.min(view.len())).collect::<Vec<_>>()));
         let found = learned(&[0, 1].map(|side| (self.names[side], &frequent[side])), &Tuples::new(2), &options, &());
@@ -133,7 +133,7 @@ impl Study<'_> {
         for (a, b) in pairs {
             tuples.add(&[place(0, a), place(1, b)]);
         }
-        let mut options = learn::LearnOptions { seed: self.seed, ..Default::default() };
+        let mut options = learn::LearnOptions::default().with_seed(self.seed);
         options.align.fit = fit();
         learned(&[0, 1].map(|side| (self.names[side], &chosen[side])), &tuples, &options, &few_rounds)
     }
@@ -146,5 +146,5 @@ impl Study<'_> {
 }
 
 fn fit() -> FitOptions {
-    FitOptions { method: Some(Method::Ibfa), ..FitOptions::default() }
+    FitOptions::default().with_method(Some(Method::Ibfa))
 }

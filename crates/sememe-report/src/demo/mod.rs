@@ -135,9 +135,8 @@ fn align_languages(views: Vec<(String, Embeddings)>) -> Result<(Aligned, Tuples)
     let mut tuples = Tuples::new(views.len());
     let vocabularies: Vec<_> = views.iter().map(|(name, view)| (name.as_str(), view.vocabulary())).collect();
     tuples.add_lexicon(&train, &vocabularies)?;
-    let evidence =
-        moments::EvidenceOptions { casing: Casing::Lower, normalize: vec![Step::Unit], ..Default::default() };
-    let mut options = align::AlignOptions { evidence, ..Default::default() };
+    let evidence = moments::EvidenceOptions::default().with_casing(Casing::Lower).with_normalize(vec![Step::Unit]);
+    let mut options = align::AlignOptions::default().with_evidence(evidence);
     options.fit.mbfa.evaluations = EVALUATIONS;
     let views = views.into_iter().map(|(name, embeddings)| View::from_embeddings(name, embeddings)).collect();
     Ok((align(views, &tuples, &options, &())?, tuples))

@@ -63,7 +63,7 @@ impl Demo {
             // What was best for all languages is good for two of them.
             _ => Shrinkage::By(self.aligned.alignment.model.shrinkage[0]),
         };
-        let model = experiment.fit(&FitOptions { method: Some(method), shrinkage, ..FitOptions::default() })?;
+        let model = experiment.fit(&FitOptions::default().with_method(Some(method)).with_shrinkage(shrinkage))?;
         Ok((experiment, model))
     }
 

@@ -38,5 +38,6 @@ pub fn colour_of(method: Method) -> usize {
         Method::LeastSquares => 3,
         Method::CcaNipals => 4,
         Method::Mbfa => 5,
+        _ => 6,
     }
 }

@@ -75,7 +75,7 @@ impl Recipe {
 
     fn options(self) -> sememe::Result<model::FitOptions> {
         let shrinkage = if self.way == Way::Plain { Shrinkage::None } else { Shrinkage::Auto };
-        Ok(model::FitOptions { method: Some(self.method.parse()?), shrinkage, ..model::FitOptions::default() })
+        Ok(model::FitOptions::default().with_method(Some(self.method.parse()?)).with_shrinkage(shrinkage))
     }
 }
 
@@ -188,10 +188,13 @@ impl<'a> Lab<'a> {
         };
         let fitted = recipe.options().and_then(|fit| match recipe.is_learned() {
             true => {
-                let align = align::AlignOptions { fit, ..Default::default() };
+                let align = align::AlignOptions::default().with_fit(fit);
                 let is_unsupervised = recipe.way == Way::Unsupervised;
-                let options =
-                    learn::LearnOptions { align, is_unsupervised, trust: Trust::Doubt, seed: self.options.seed };
+                let options = learn::LearnOptions::default()
+                    .with_align(align)
+                    .with_unsupervised(is_unsupervised)
+                    .with_trust(Trust::Doubt)
+                    .with_seed(self.options.seed);
                 experiment::learned(&views, &tuples, &options, &())
             }
             false => Experiment::new(&views, tuples).and_then(|experiment| experiment.fit(&fit)),

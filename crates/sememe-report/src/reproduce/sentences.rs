@@ -143,7 +143,7 @@ fn measure(lab: &Lab, text: &ParallelText, step: &mut dyn FnMut()) -> Outcome<(u
             }
             let Some((_, corpus)) = &corpus else { continue };
             lines_of_text = corpus.len();
-            let options = SentenceOptions { criterion, seed: lab.options.seed, ..SentenceOptions::default() };
+            let options = SentenceOptions::default().with_criterion(criterion).with_seed(lab.options.seed);
             let result = sentences(corpus, 0, &options, &()).map_err(|error| error.to_string());
             let precision = result.map(|result| {
                 let intervals = result.intervals(&Bootstrap { seed: lab.options.seed, ..Bootstrap::default() });

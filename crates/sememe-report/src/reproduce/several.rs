@@ -143,13 +143,13 @@ impl<'a, 'b> Study<'a, 'b> {
 
     fn plain(&self) -> Outcome<Rc<Model>> {
         let views = [("en", self.lab.words("en")?), (self.poor(), self.lab.words(self.poor())?)];
-        let options = FitOptions { method: Some(Method::Ibfa), ..FitOptions::default() };
+        let options = FitOptions::default().with_method(Some(Method::Ibfa));
         let fitted = Experiment::new(&views, self.few.clone()).and_then(|experiment| experiment.fit(&options));
         fitted.map(Rc::new).map_err(|error| error.to_string())
     }
 
     fn learned(&self, codes: &[String], given: &Tuples, method: Method) -> Outcome<Rc<Model>> {
-        let mut options = learn::LearnOptions { seed: self.lab.options.seed, ..Default::default() };
+        let mut options = learn::LearnOptions::default().with_seed(self.lab.options.seed);
         options.align.fit.method = Some(method);
         let mut views: Vec<(&str, &Embeddings)> = Vec::new();
         for code in codes {

@@ -86,7 +86,7 @@ impl<'a> Trilingual<'a> {
 }
 
 fn plain(method: Method) -> FitOptions {
-    FitOptions { method: Some(method), shrinkage: Shrinkage::None, ..FitOptions::default() }
+    FitOptions::default().with_method(Some(method)).with_shrinkage(Shrinkage::None)
 }
 
 fn add(tuples: &mut Tuples, lexicon: &Lexicon, codes: &[String], words: &[&Embeddings]) -> Outcome<()> {
@@ -143,9 +143,9 @@ pub fn compute(lab: &Lab, observer: &dyn Observer) -> Findings {
     if six {
         let mut section = Section::new("table-6", "Table 6 · Three languages in one space");
         section.say(space.about());
-        let svd = fit(FitOptions { pivot: space.pivot(), ..plain(Method::Svd) });
+        let svd = fit(plain(Method::Svd).with_pivot(space.pivot()));
         tell(observer, 1, steps);
-        let shrunk = fit(FitOptions { shrinkage: Shrinkage::Auto, ..plain(Method::Mbfa) });
+        let shrunk = fit(plain(Method::Mbfa).with_shrinkage(Shrinkage::Auto));
         tell(observer, 2, steps);
         let mut table = space.table("P@1 in a common space");
         for (heading, suffix, what, criterion) in
@@ -165,8 +165,7 @@ pub fn compute(lab: &Lab, observer: &dyn Observer) -> Findings {
     }
     if eight {
         let mut options = plain(Method::Mbfa);
-        options.mbfa =
-            mbfa::MbfaOptions { solver: Solver::Em, evaluations: lab.options.em_steps, ..Default::default() };
+        options.mbfa = mbfa::MbfaOptions::default().with_solver(Solver::Em).with_evaluations(lab.options.em_steps);
         let em = fit(options);
         tell(observer, steps, steps);
         findings.sections.push(learning(&space, &em, &converged));

@@ -22,6 +22,7 @@ const TRAINED: &str = "trained_pairs";
 
 /// A fitted model that can be applied to vectors as they come.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Alignment {
     /// The model.
     pub model: Model,
@@ -40,6 +41,7 @@ pub struct Alignment {
 
 /// At which temperature the cosines of a pair of views are calibrated; see [`Confidence`](crate::translate::Confidence).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Temperature {
     /// The view of the words.
     pub from: String,

@@ -22,6 +22,7 @@ const EVALUATIONS: usize = 5;
 
 /// What came out.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Extended {
     /// The former alignment with the new view at the end.
     pub alignment: Alignment,

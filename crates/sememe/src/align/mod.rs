@@ -19,11 +19,13 @@ use crate::lexicon::{TrainedPairs, Tuples};
 use crate::model::mbfa::Start;
 use crate::model::{self, FitOptions, FitWarning, LatentSize, LatentView, Method, Shrinkage};
 use crate::moments::{Evidence, EvidenceOptions};
+use crate::names::setters;
 use crate::observe::Observer;
 use crate::vectors::View;
 
 /// How to align.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct AlignOptions {
     /// What to fit to.
     pub evidence: EvidenceOptions,
@@ -36,6 +38,7 @@ pub struct AlignOptions {
 
 /// What came out.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Aligned {
     /// The model and what belongs to it.
     pub alignment: Alignment,
@@ -47,6 +50,7 @@ pub struct Aligned {
 
 /// A model before any row was projected.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Fitted {
     /// The model and what belongs to it.
     pub alignment: Alignment,
@@ -140,6 +144,32 @@ pub fn fit_evidence(
     Ok((Alignment { model, preparation, sources, words, temperatures: Vec::new(), trained: None }, warnings))
 }
 
+/// [`fit_evidence`], and the rows of views that are at hand where they lie in the latent space. Views are known by their
+/// names; the others have no rows.
+pub fn align_evidence(
+    evidence: Evidence,
+    mut views: Vec<View>,
+    options: &AlignOptions,
+    observer: &dyn Observer,
+) -> Result<Aligned> {
+    let known: Vec<String> = evidence.moments.views().iter().map(|view| view.name.clone()).collect();
+    if let Some(unknown) = views.iter().find(|view| !known.iter().any(|name| name == view.name())) {
+        return Err(Error::UnknownView { name: unknown.name().to_owned(), known });
+    }
+    let (alignment, warnings) = fit_evidence(evidence, options, observer)?;
+    let mut latent = Vec::new();
+    for (place, name) in known.iter().enumerate() {
+        let Some(at) = views.iter().position(|view| view.name() == name) else {
+            latent.push(None);
+            continue;
+        };
+        let view = views.swap_remove(at);
+        let prepared = alignment.prepare(place, view.rows().clone())?;
+        latent.push(Some(alignment.model.latent_view(place, &view.with_rows(prepared))?));
+    }
+    Ok(Aligned { alignment, latent, warnings })
+}
+
 /// A fit goes on only with what it was begun with.
 fn check_resumable(before: &Alignment, evidence: &Evidence, fit: &mut FitOptions) -> Result<()> {
     let refused = |given: &str, expected: String| Err(Error::argument("resume", given, expected));
@@ -189,3 +219,12 @@ fn check_resumable(before: &Alignment, evidence: &Evidence, fit: &mut FitOptions
         false => refused("with other data", format!("{} changed since; fit from the beginning", changed.join(", "))),
     }
 }
+
+setters!(AlignOptions {
+    /// Sets [`AlignOptions::evidence`].
+    with_evidence: evidence = EvidenceOptions,
+    /// Sets [`AlignOptions::fit`].
+    with_fit: fit = FitOptions,
+    /// Sets [`AlignOptions::resume`].
+    with_resume: resume = Option<Alignment>,
+});

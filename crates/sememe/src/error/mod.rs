@@ -161,6 +161,7 @@ impl Error {
 
 /// Where in a file something was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Place {
     /// The file as a whole.
     Whole,

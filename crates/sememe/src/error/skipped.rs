@@ -10,6 +10,7 @@ use super::Place;
 /// Why an entry of a file was not taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Reason {
     /// The word is not valid UTF-8.
     InvalidUtf8,

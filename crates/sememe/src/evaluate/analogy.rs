@@ -59,6 +59,7 @@ impl Analogies {
 
 /// How many questions of a section were answered rightly.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Section {
     /// What it is called.
     pub section: String,
@@ -95,6 +96,7 @@ impl Section {
 
 /// How well analogies are answered.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Analogy {
     /// Each section.
     pub sections: Vec<Section>,

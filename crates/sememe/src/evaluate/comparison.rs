@@ -9,6 +9,7 @@ use crate::error::{Error, Result};
 
 /// Precision at 1 of two spaces on the same queries.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Comparison {
     /// Queries that both translate (all gold words, where unknown ones are wrong).
     pub queries: usize,

@@ -13,6 +13,7 @@ pub const DEPTH: usize = 100;
 
 /// 95 % intervals of what was measured, in per cent.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Intervals {
     /// Of the precision at each rank, from and to.
     pub precision: BTreeMap<usize, [f64; 2]>,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use rayon::prelude::*;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::bags::Bags;
 use super::ranks::{DEPTH, Intervals, Ranks};
@@ -14,6 +14,7 @@ use super::{Bootstrap, Words};
 use crate::error::{Error, Place, Result};
 use crate::files::{BYTE_ORDER_MARK, Input};
 use crate::lexicon::lines;
+use crate::names::setters;
 use crate::observe::{Meter, Observer, Stage};
 use crate::random::Random;
 use crate::retrieve::{Criterion, Pair, Retriever};
@@ -128,7 +129,7 @@ fn vectors_of(sentences: &Bags, embeddings: &Embeddings) -> Matrix {
 }
 
 /// Where criteria such as CSLS look for neighbours of a target sentence.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Neighbours {
     /// Among the queries, as MUSE does.
@@ -139,7 +140,8 @@ pub enum Neighbours {
 }
 
 /// Which sentences are looked for, and how.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct SentenceOptions {
     /// Look for so many sentences, drawn at random; all if there are fewer.
     pub queries: usize,
@@ -160,6 +162,7 @@ impl Default for SentenceOptions {
 
 /// Precision of sentence retrieval.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Sentences {
     /// Sentences that were looked for.
     pub queries: usize,
@@ -249,3 +252,14 @@ fn draw(all: usize, count: usize, seed: u64) -> Vec<usize> {
     numbers.sort_unstable();
     numbers
 }
+
+setters!(SentenceOptions {
+    /// Sets [`SentenceOptions::queries`].
+    with_queries: queries = usize,
+    /// Sets [`SentenceOptions::seed`].
+    with_seed: seed = u64,
+    /// Sets [`SentenceOptions::criterion`].
+    with_criterion: criterion = Criterion,
+    /// Sets [`SentenceOptions::neighbours`].
+    with_neighbours: neighbours = Neighbours,
+});

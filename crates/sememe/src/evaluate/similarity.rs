@@ -8,6 +8,7 @@ use crate::error::{Error, Result};
 
 /// How well cosines agree with the scores of people. Pairs with a word that has no vector are left out.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Similarity {
     /// The set.
     pub set: String,

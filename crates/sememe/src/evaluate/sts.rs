@@ -11,6 +11,7 @@ use crate::linalg::Mat;
 
 /// How well cosines of sentence vectors agree with the scores of people on one set.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Sts {
     /// The release.
     pub year: String,
@@ -28,6 +29,7 @@ pub struct Sts {
 
 /// The sets of one release taken together.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct StsYear {
     /// The release.
     pub year: String,

@@ -35,6 +35,7 @@ pub enum Answer {
 
 /// A gold word and what came of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Outcome {
     /// The source word.
     pub word: String,
@@ -47,6 +48,7 @@ pub struct Outcome {
 /// As in MUSE, the denominator is the distinct source words of the gold dictionary that have a vector and at least one
 /// gold translation with a vector; see [`Translation::under`] for fastText's.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Translation {
     /// Source words that were translated.
     pub queries: usize,
@@ -93,6 +95,7 @@ impl Translation {
 
 /// [`Translation`] of words of which the model was fitted to no gold pair.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Unseen {
     /// How many.
     pub queries: usize,
@@ -172,6 +175,7 @@ fn answers(gold: &Lexicon) -> BTreeMap<&str, Vec<&str>> {
 
 /// Gold pairs that a model was fitted to: what is measured on them says nothing of other words.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Overlap {
     /// Gold pairs of words that both have vectors.
     pub gold_pairs: usize,

@@ -28,7 +28,7 @@ use crate::error::{Error, Result};
 use crate::lexicon::Tuples;
 use crate::model::{Model, Shrinkage};
 use crate::moments::Shape;
-use crate::names;
+use crate::names::{self, setters};
 use crate::observe::Observer;
 pub use crate::observe::Round;
 use crate::random::Random;
@@ -73,6 +73,7 @@ impl FromStr for Trust {
 
 /// How to learn.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct LearnOptions {
     /// How to align at last; rounds use the same method.
     pub align: align::AlignOptions,
@@ -86,6 +87,7 @@ pub struct LearnOptions {
 
 /// What came out.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Learned {
     /// The model, fitted to given and induced pairs.
     pub fitted: Fitted,
@@ -247,3 +249,14 @@ fn pairs_of(tuples: &Tuples, words: &[FrequentWords]) -> Vec<Pairs> {
     };
     pairs_of_views(words.len()).map(of_views).filter(|pairs| !pairs.rows.is_empty()).collect()
 }
+
+setters!(LearnOptions {
+    /// Sets [`LearnOptions::align`].
+    with_align: align = align::AlignOptions,
+    /// Sets [`LearnOptions::is_unsupervised`].
+    with_unsupervised: is_unsupervised = bool,
+    /// Sets [`LearnOptions::trust`].
+    with_trust: trust = Trust,
+    /// Sets [`LearnOptions::seed`].
+    with_seed: seed = u64,
+});

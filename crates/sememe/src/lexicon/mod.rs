@@ -12,6 +12,8 @@ mod tuples;
 use std::collections::HashSet;
 use std::path::Path;
 
+use serde::{Deserialize, Serialize};
+
 pub use self::entry::Entry;
 pub(crate) use self::parse::{is_passed_over, lines};
 pub use self::pseudo::{Shared, identical};
@@ -22,6 +24,7 @@ pub(crate) use self::tuples::Group;
 pub use self::tuples::{Matched, Tuples, find_word};
 use crate::error::{Error, Result};
 use crate::files::Input;
+use crate::names::setters;
 use crate::vectors::Skipped;
 
 /// Entries of a dictionary as they are written: one word (or none) per view.
@@ -102,7 +105,8 @@ impl Lexicon {
 }
 
 /// How to read a dictionary. The default takes every view and passes over a few unusable lines.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct ReadOptions {
     /// Anything skipped is an error.
     pub strict: bool,
@@ -112,6 +116,7 @@ pub struct ReadOptions {
 
 /// What came out of a dictionary file.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Read {
     /// The entries.
     pub lexicon: Lexicon,
@@ -146,3 +151,10 @@ pub fn read_tuples(path: &Path, options: &ReadOptions) -> Result<Read> {
 pub fn read_tuples_input(input: &Input, options: &ReadOptions) -> Result<Read> {
     parse::tuples(input.path(), &text::text_of(input)?, options)
 }
+
+setters!(ReadOptions {
+    /// Sets [`ReadOptions::strict`].
+    with_strict: strict = bool,
+    /// Sets [`ReadOptions::views`].
+    with_views: views = Option<Vec<String>>,
+});

@@ -151,6 +151,7 @@ impl Tuples {
 
 /// What became of a dictionary when its words were looked up.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Matched {
     /// Entries of which at least two words were found.
     pub entries: usize,

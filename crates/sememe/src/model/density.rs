@@ -28,6 +28,7 @@ pub struct Density<'a> {
 
 /// How one view follows from another: `y | x ~ N(offset + map x, covariance)`.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Conditional {
     /// dimension of `y` x dimension of `x`.
     pub map: Mat,
@@ -39,6 +40,7 @@ pub struct Conditional {
 
 /// The parts of `log p(x, y)` in the paper's equation (3).
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct Reconstruction {
     /// `-½ |y~ - W_y E[z|x]|²` in the metric of what `x` leaves open of `y`.
     pub of_other: f64,

@@ -9,6 +9,7 @@ use crate::names::serde_as_spelled;
 
 /// Length of the hidden vector.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum LatentSize {
     /// The smallest dimension of a view.
     #[default]

@@ -25,12 +25,13 @@ pub use self::warning::FitWarning;
 use crate::error::{Error, Result};
 use crate::linalg::Mat;
 use crate::moments::Moments;
-use crate::names;
+use crate::names::{self, setters};
 use crate::observe::Observer;
 
 /// How a model is fitted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Method {
     /// Inter-battery factor analysis: two views, closed form.
     Ibfa,
@@ -84,6 +85,7 @@ impl FromStr for Method {
 
 /// How to fit a model.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct FitOptions {
     /// By which method; by default IBFA for two views and MBFA for more.
     pub method: Option<Method>,
@@ -163,6 +165,7 @@ fn not_two(views: usize) -> Error {
 
 /// One view of the model.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct ViewModel {
     /// Its name: any string.
     pub name: String,
@@ -176,6 +179,7 @@ pub struct ViewModel {
 
 /// `x = W z + mu + e`, `e ~ N(0, Psi)`.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Emission {
     /// `W`, dimension x latent: how the hidden vector shows in this view.
     pub w: Mat,
@@ -200,6 +204,7 @@ impl ViewModel {
 
 /// A fitted model over any number of views.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Model {
     /// How it was fitted.
     pub method: Method,
@@ -235,3 +240,22 @@ impl Model {
         self.views[view].emission.as_ref().ok_or(Error::NoDensity { method: self.method.name() })
     }
 }
+
+setters!(FitOptions {
+    /// Sets [`FitOptions::method`].
+    with_method: method = Option<Method>,
+    /// Sets [`FitOptions::latent`].
+    with_latent: latent = LatentSize,
+    /// Sets [`FitOptions::shrinkage`].
+    with_shrinkage: shrinkage = Shrinkage,
+    /// Sets [`FitOptions::exponent`].
+    with_exponent: exponent = Option<f64>,
+    /// Sets [`FitOptions::dewhiten`].
+    with_dewhiten: dewhiten = bool,
+    /// Sets [`FitOptions::ridge`].
+    with_ridge: ridge = f64,
+    /// Sets [`FitOptions::pivot`].
+    with_pivot: pivot = Option<String>,
+    /// Sets [`FitOptions::mbfa`].
+    with_mbfa: mbfa = mbfa::MbfaOptions,
+});

@@ -12,6 +12,7 @@ use crate::names::serde_as_spelled;
 
 /// How much a view's covariance is shrunk: `(1 - a) S + a (tr S / d) I`.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[non_exhaustive]
 pub enum Shrinkage {
     /// Chosen from the data. With the vectors at hand and few tuples, [`align`](crate::align::align()) takes what finds
     /// held-out tuples best; otherwise it is [`Shrinkage::Oas`].

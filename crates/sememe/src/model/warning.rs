@@ -4,6 +4,7 @@ use std::fmt;
 
 /// Something about a fit that its user should know.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub enum FitWarning {
     /// A covariance was singular and had to be shrunk.
     Singular {

@@ -10,12 +10,14 @@ use super::{KIND, Metadata as MomentsMetadata, Moments, VERSION, check_rows};
 use crate::error::{Error, Result};
 use crate::files::Input;
 use crate::lexicon::Tuples;
+use crate::names::setters;
 use crate::prepare::{Casing, Policy, Preparation, Step};
 use crate::tensors::{self, Tensor, TensorFile};
 use crate::vectors::View;
 
 /// Something that was used.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Source {
     /// How many words or tuples.
     pub count: usize,
@@ -58,6 +60,7 @@ impl Source {
 
 /// All that moments were summed over.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Sources {
     /// The vectors of each view.
     pub views: Vec<Source>,
@@ -67,6 +70,7 @@ pub struct Sources {
 
 /// How evidence is gathered.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct EvidenceOptions {
     /// The policy for words; the vectors and tuples given must already follow it.
     pub casing: Casing,
@@ -85,6 +89,7 @@ impl EvidenceOptions {
 
 /// Moments with their history.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Evidence {
     /// The moments of the prepared vectors.
     pub moments: Moments,
@@ -246,3 +251,12 @@ fn every_row(views: &[View]) -> Tuples {
     }
     tuples
 }
+
+setters!(EvidenceOptions {
+    /// Sets [`EvidenceOptions::casing`].
+    with_casing: casing = Casing,
+    /// Sets [`EvidenceOptions::normalize`].
+    with_normalize: normalize = Vec<Step>,
+    /// Sets [`EvidenceOptions::monolingual`].
+    with_monolingual: monolingual = Option<f64>,
+});

@@ -13,6 +13,7 @@ use crate::vectors::{Matrix, ROWS_AT_A_TIME};
 /// One step of preparation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum Step {
     /// Scale each vector to length 1.
     Unit,

@@ -19,6 +19,7 @@ use crate::names::serde_as_spelled;
 /// # Ok::<(), sememe::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[non_exhaustive]
 pub enum Criterion {
     /// The cosine of the angle between the two vectors; 0 where one of them is zero.
     #[default]

@@ -18,6 +18,7 @@ const SAME_LENGTH: f64 = 1e-6;
 
 /// How an index of vectors tells what is near.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Metric {
     /// The largest inner product.
     Ip,

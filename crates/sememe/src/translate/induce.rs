@@ -36,6 +36,7 @@ pub struct Induction<'a> {
 
 /// A word and its best translation.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct Induced {
     /// Row of the word.
     pub from: usize,

@@ -17,6 +17,7 @@ pub(super) const FASTTEXT_MAGIC: [u8; 4] = 793_712_314_i32.to_le_bytes();
 /// The file formats of word vectors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum Format {
     /// word2vec and fastText text, `.vec`, with a header.
     Text,

@@ -31,6 +31,7 @@ pub use self::vocabulary::Vocabulary;
 use crate::error::{Error, Place, Result};
 pub use crate::error::{Reason, Skipped};
 use crate::files::Input;
+use crate::names::setters;
 use crate::observe::Observer;
 use crate::tensors::TensorFile;
 
@@ -39,6 +40,7 @@ pub(crate) const ROWS_AT_A_TIME: usize = 512;
 
 /// How to read word vectors. The default reads everything in the file, whatever format it has.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct ReadOptions {
     /// Read only as many words, from the beginning of the file.
     pub max_words: Option<usize>,
@@ -52,6 +54,7 @@ pub struct ReadOptions {
 
 /// Something about a file that should be known but did not keep it from being read.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Warning {
     /// The header declares another number of words than there are lines.
     CountMismatch {
@@ -94,6 +97,7 @@ impl fmt::Display for Warning {
 
 /// What came out of a file of word vectors.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Read {
     /// The words and vectors.
     pub embeddings: Embeddings,
@@ -205,3 +209,14 @@ pub fn read_word_list(path: &Path) -> Result<Vec<String>> {
     }
     Ok(words)
 }
+
+setters!(ReadOptions {
+    /// Sets [`ReadOptions::max_words`].
+    with_max_words: max_words = Option<usize>,
+    /// Sets [`ReadOptions::format`].
+    with_format: format = Option<Format>,
+    /// Sets [`ReadOptions::words`].
+    with_words: words = Option<PathBuf>,
+    /// Sets [`ReadOptions::strict`].
+    with_strict: strict = bool,
+});

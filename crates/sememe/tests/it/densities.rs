@@ -10,7 +10,7 @@ use crate::samples::{cases, many_views, paired_moments, sigma};
 /// A model of two views with fewer latent dimensions than would reproduce the data, and the data.
 fn fitted(seed: u64) -> (Model, Vec<Embeddings>) {
     let views = many_views(80, &[3, 4], seed);
-    let options = FitOptions { latent: LatentSize::Of(2), shrinkage: Shrinkage::By(0.1), ..FitOptions::default() };
+    let options = FitOptions::default().with_latent(LatentSize::Of(2)).with_shrinkage(Shrinkage::By(0.1));
     (fit(&paired_moments(&views[0], &views[1]), &options, &()).unwrap().0, views)
 }
 
@@ -119,7 +119,7 @@ fn wrong_questions_are_refused() {
     assert!(both.log(&[views[0].vector(0)]).unwrap_err().to_string().contains("each of the 2 views"));
     let error = both.log(&[views[1].vector(0), views[0].vector(0)]).unwrap_err().to_string();
     assert!(error.contains("dimension is 4"), "{error}");
-    let options = FitOptions { method: Some(Method::Cca), ..FitOptions::default() };
+    let options = FitOptions::default().with_method(Some(Method::Cca));
     let (cca, _) = fit(&paired_moments(&views[0], &views[1]), &options, &()).unwrap();
     assert!(cca.pmi((0, views[0].vector(0)), (1, views[1].vector(0))).unwrap_err().to_string().contains("no density"));
 }

@@ -9,12 +9,10 @@ use crate::samples::{many_views, moments_of_complete, numbered};
 /// A model of views of these dimensions, and the views.
 fn fitted(dims: &[usize]) -> (Model, Vec<Embeddings>) {
     let views = many_views(120, dims, 5);
-    let options = FitOptions {
-        method: Some(if dims.len() == 2 { Method::Ibfa } else { Method::Mbfa }),
-        latent: LatentSize::Of(2),
-        shrinkage: Shrinkage::By(0.1),
-        ..FitOptions::default()
-    };
+    let options = FitOptions::default()
+        .with_method(Some(if dims.len() == 2 { Method::Ibfa } else { Method::Mbfa }))
+        .with_latent(LatentSize::Of(2))
+        .with_shrinkage(Shrinkage::By(0.1));
     (fit(&moments_of_complete(&views), &options, &()).unwrap().0, views)
 }
 
@@ -64,9 +62,9 @@ fn what_cannot_be_drawn_from_is_refused() {
     let vectors = || Vocabularies::Vectors(views.iter().map(Embeddings::matrix).collect());
     assert!(draw(&model, &vectors(), 0, 1).unwrap_err().to_string().contains("at least one"));
     let moments = moments_of_complete(&views);
-    let direct = fit(&moments, &FitOptions { method: Some(Method::Cca), ..FitOptions::default() }, &()).unwrap().0;
+    let direct = fit(&moments, &FitOptions::default().with_method(Some(Method::Cca)), &()).unwrap().0;
     assert!(draw(&direct, &vectors(), 5, 1).unwrap_err().to_string().contains("no density"));
-    let weighted = FitOptions { exponent: Some(1.0), shrinkage: Shrinkage::By(0.1), ..FitOptions::default() };
+    let weighted = FitOptions::default().with_exponent(Some(1.0)).with_shrinkage(Shrinkage::By(0.1));
     let weighted = fit(&moments, &weighted, &()).unwrap().0;
     let latent: Vec<_> =
         numbered(&views).iter().enumerate().map(|(at, view)| weighted.latent_view(at, view).unwrap()).collect();

@@ -47,11 +47,11 @@ fn part(known: &[usize], tuples: &Tuples, options: &moments::EvidenceOptions) ->
 }
 
 fn options(normalize: Vec<Step>) -> moments::EvidenceOptions {
-    moments::EvidenceOptions { normalize, ..Default::default() }
+    moments::EvidenceOptions::default().with_normalize(normalize)
 }
 
 fn fitting() -> model::FitOptions {
-    model::FitOptions { method: Some(Method::Mbfa), shrinkage: Shrinkage::None, ..Default::default() }
+    model::FitOptions::default().with_method(Some(Method::Mbfa)).with_shrinkage(Shrinkage::None)
 }
 
 #[test]
@@ -82,9 +82,7 @@ fn parts_of_several_owners_make_the_whole_in_any_order() {
         assert_eq!(found.n, expected.n);
         assert!((&found.scatter - &expected.scatter).norm_max() < 1e-9);
     }
-    let fit = |evidence: Evidence| {
-        fit_evidence(evidence, &AlignOptions { fit: fitting(), ..Default::default() }, &()).unwrap().0
-    };
+    let fit = |evidence: Evidence| fit_evidence(evidence, &AlignOptions::default().with_fit(fitting()), &()).unwrap().0;
     let (together, apart) = (fit(whole), fit(merged));
     for (a, b) in together.model.views.iter().zip(&apart.model.views) {
         assert!((&a.projection - &b.projection).norm_max() < 1e-6);
@@ -97,7 +95,7 @@ fn parts_that_do_not_fit_together_are_refused() {
     let first = || part(&[0, 1], &pairs(0, 1, 0..60), &unit);
     let refused = |other: Evidence| Evidence::merged(vec![first(), other]).unwrap_err().to_string();
     assert!(refused(first()).contains("given twice"));
-    let lower = moments::EvidenceOptions { casing: Casing::Lower, ..unit.clone() };
+    let lower = unit.clone().with_casing(Casing::Lower);
     assert!(refused(part(&[0, 1], &pairs(0, 1, 60..90), &lower)).contains("lower-cased"));
     assert!(refused(part(&[0, 1], &pairs(0, 1, 60..90), &options(vec![]))).contains("normalized by unit"));
     let renamed = |dim: usize| {
@@ -106,10 +104,9 @@ fn parts_that_do_not_fit_together_are_refused() {
     };
     assert!(refused(renamed(7)).contains("for the view \"x\""));
     let centred = options(vec![Step::Center]);
-    let learned = Evidence::merged(vec![
-        part(&[0, 1], &pairs(0, 1, 0..60), &centred),
-        Evidence { sources: renamed(4).sources, ..part(&[0, 1], &pairs(0, 1, 60..90), &centred) },
-    ]);
+    let mut other = part(&[0, 1], &pairs(0, 1, 60..90), &centred);
+    other.sources = renamed(4).sources;
+    let learned = Evidence::merged(vec![part(&[0, 1], &pairs(0, 1, 0..60), &centred), other]);
     assert!(learned.is_ok(), "the same vocabulary learns the same mean");
     assert!(Evidence::merged(Vec::new()).is_err());
 }
@@ -118,7 +115,7 @@ fn parts_that_do_not_fit_together_are_refused() {
 fn monolingual_words_count_by_their_weight() {
     let views = named(NAMES, &views());
     let gather = |monolingual| {
-        let options = moments::EvidenceOptions { monolingual, ..Default::default() };
+        let options = moments::EvidenceOptions::default().with_monolingual(monolingual);
         Evidence::gather(views.clone(), &all_pairs(), &options)
     };
     let (with, _) = gather(Some(0.1)).unwrap();
@@ -133,7 +130,7 @@ fn monolingual_words_count_by_their_weight() {
 fn a_fit_goes_on_where_it_ended_and_only_with_the_same_data() {
     let views = named(NAMES, &views());
     let tuples = all_pairs();
-    let mut first = AlignOptions { fit: fitting(), ..Default::default() };
+    let mut first = AlignOptions::default().with_fit(fitting());
     first.fit.mbfa.evaluations = 4;
     let stopped = align(views.clone(), &tuples, &first, &()).unwrap();
     assert!(
@@ -142,10 +139,9 @@ fn a_fit_goes_on_where_it_ended_and_only_with_the_same_data() {
         stopped.warnings
     );
 
-    let resume = AlignOptions { fit: fitting(), resume: Some(stopped.alignment.clone()), ..Default::default() };
+    let resume = AlignOptions::default().with_fit(fitting()).with_resume(Some(stopped.alignment.clone()));
     let resumed = align(views.clone(), &tuples, &resume, &()).unwrap().alignment.model;
-    let uninterrupted =
-        align(views.clone(), &tuples, &AlignOptions { fit: fitting(), ..Default::default() }, &()).unwrap();
+    let uninterrupted = align(views.clone(), &tuples, &AlignOptions::default().with_fit(fitting()), &()).unwrap();
     let (resumed_value, expected) =
         (resumed.log_likelihood.unwrap(), uninterrupted.alignment.model.log_likelihood.unwrap());
     assert!((resumed_value - expected).abs() < 1e-4 * expected.abs(), "{resumed_value} {expected}");
@@ -162,27 +158,23 @@ fn a_fit_goes_on_where_it_ended_and_only_with_the_same_data() {
     let error = align(changed, &tuples, &resume, &()).unwrap_err().to_string();
     assert!(error.contains("the vectors of view \"y\""), "{error}");
     let two = || (views[..2].to_vec(), complete_tuples(2, 90));
-    let mbfa = || model::FitOptions { method: Some(Method::Mbfa), ..Default::default() };
-    let mut stopped = AlignOptions { fit: mbfa(), ..Default::default() };
+    let mbfa = || model::FitOptions::default().with_method(Some(Method::Mbfa));
+    let mut stopped = AlignOptions::default().with_fit(mbfa());
     stopped.fit.mbfa.evaluations = 3;
     let (of_two, tuples_of_two) = two();
     let stopped = align(of_two, &tuples_of_two, &stopped, &()).unwrap().alignment;
     let again = |fit: model::FitOptions| {
-        align(two().0, &two().1, &AlignOptions { fit, resume: Some(stopped.clone()), ..Default::default() }, &())
+        align(two().0, &two().1, &AlignOptions::default().with_fit(fit).with_resume(Some(stopped.clone())), &())
     };
     let by_itself = again(model::FitOptions::default()).unwrap().alignment.model;
     assert_eq!((by_itself.method, &by_itself.shrinkage), (Method::Mbfa, &stopped.model.shrinkage));
     let values = by_itself.trace.unwrap().negative_log_likelihoods;
     assert!(values.windows(2).all(|two| two[1] <= two[0] + 1e-9), "{values:?}");
-    let error = again(model::FitOptions { shrinkage: Shrinkage::By(0.9), ..mbfa() }).unwrap_err().to_string();
+    let error = again(mbfa().with_shrinkage(Shrinkage::By(0.9))).unwrap_err().to_string();
     assert!(error.contains("shrunk"), "{error}");
 
     let ibfa = align(views[..2].to_vec(), &complete_tuples(2, 90), &AlignOptions::default(), &()).unwrap().alignment;
-    let error = align(
-        views[..2].to_vec(),
-        &complete_tuples(2, 90),
-        &AlignOptions { resume: Some(ibfa), ..Default::default() },
-        &(),
-    );
+    let error =
+        align(views[..2].to_vec(), &complete_tuples(2, 90), &AlignOptions::default().with_resume(Some(ibfa)), &());
     assert!(error.unwrap_err().to_string().contains("ibfa"));
 }

@@ -12,14 +12,14 @@ use crate::samples::{complete_tuples, many_views, named, numbered};
 const ROWS: usize = 400;
 
 fn fitting(method: Option<Method>) -> model::FitOptions {
-    let mut options = model::FitOptions { method, shrinkage: Shrinkage::None, ..Default::default() };
+    let mut options = model::FitOptions::default().with_method(method).with_shrinkage(Shrinkage::None);
     options.mbfa.tolerance = 1e-13;
     options.mbfa.evaluations = 20_000;
     options
 }
 
 fn aligned(views: &[Embeddings], method: Option<Method>) -> Aligned {
-    let options = AlignOptions { fit: fitting(method), ..Default::default() };
+    let options = AlignOptions::default().with_fit(fitting(method));
     align(numbered(views), &complete_tuples(views.len(), ROWS), &options, &()).unwrap()
 }
 
@@ -82,8 +82,7 @@ fn direct_methods_map_the_new_view_to_their_space() {
         // As if it had been there from the beginning: the pivot's latent vectors are its own.
         let moments =
             Moments::of(&named(["2", "1"], &[views[2].clone(), views[1].clone()]), &complete_tuples(2, ROWS)).unwrap();
-        let (expected, _) =
-            model::fit(&moments, &model::FitOptions { method: Some(method), ..Default::default() }, &()).unwrap();
+        let (expected, _) = model::fit(&moments, &model::FitOptions::default().with_method(Some(method)), &()).unwrap();
         let found = &extended.alignment.model.views[2].projection;
         assert!((found - &expected.views[0].projection).norm_max() < 1e-6);
         assert!(extended.latent.log_density.is_none());

@@ -51,7 +51,7 @@ proptest! {
             let path = folder.path().join(name);
             let format = Format::of_name(&path).unwrap();
             // A handful of floats can look like text: say what the file is.
-            let options = ReadOptions { format: Some(format), ..Default::default() };
+            let options = ReadOptions::default().with_format(Some(format));
             match vectors::write(&embeddings, &path, format) {
                 Ok(()) => assert_same(&vectors::read(&path, &options, &()).unwrap().embeddings, &embeddings),
                 // word2vec's words end at a space.
@@ -122,7 +122,7 @@ fn unusable_lines_are_counted_by_reason_with_the_first_line_of_each() {
 fn invalid_utf8_words_are_read_past() {
     let mut bytes = b"1 2\n\xff\xfe 1 2\n".to_vec();
     bytes.extend(b"ok 3 4\n");
-    let options = ReadOptions { format: Some(Format::Text), ..Default::default() };
+    let options = ReadOptions::default().with_format(Some(Format::Text));
     let read = vectors::read_input(&Input::from_bytes("t", bytes).unwrap(), None, &options, &()).unwrap();
     assert_eq!(read.embeddings.vocabulary().iter().collect::<Vec<_>>(), ["ok"]);
     assert_eq!(read.skipped.count(Reason::InvalidUtf8), 1);
@@ -132,7 +132,7 @@ fn invalid_utf8_words_are_read_past() {
 fn more_than_one_per_cent_bad_or_strict_reading_is_an_error() {
     let one_bad = with_good_lines("short 1\n");
     assert!(read_text(&one_bad, &ReadOptions::default()).is_ok());
-    let strict = ReadOptions { strict: true, ..Default::default() };
+    let strict = ReadOptions::default().with_strict(true);
     let error = read_text(&one_bad, &strict).unwrap_err();
     assert!(matches!(&error, Error::TooManySkipped { .. }) && error.to_string().contains("line 201"), "{error}");
     assert!(message(&with_good_lines(&"short 1\n".repeat(3))).contains("3 of 203"));
@@ -173,7 +173,7 @@ fn impossible_files_are_refused_with_a_reason() {
 #[test]
 fn max_words_stops_early() {
     let text = with_good_lines("");
-    let options = ReadOptions { max_words: Some(7), strict: true, ..Default::default() };
+    let options = ReadOptions::default().with_max_words(Some(7)).with_strict(true);
     assert_eq!(read_text(&text, &options).unwrap().embeddings.len(), 7);
     // What comes after the words asked for is not looked at.
     assert_eq!(read_text(&(text + &"broken\n".repeat(500)), &options).unwrap().embeddings.len(), 7);
@@ -198,7 +198,7 @@ fn word_lists_are_found_beside_the_array_and_must_fit() {
     for name in ["v.txt", "words.txt", "other.txt"] {
         std::fs::rename(&list, folder.path().join(name)).unwrap();
         let named = (name == "other.txt").then(|| folder.path().join(name));
-        let options = ReadOptions { words: named, ..Default::default() };
+        let options = ReadOptions::default().with_words(named);
         assert_same(&vectors::read(&path, &options, &()).unwrap().embeddings, &embeddings);
         std::fs::rename(folder.path().join(name), &list).unwrap();
     }

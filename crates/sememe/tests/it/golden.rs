@@ -68,7 +68,7 @@ fn ibfa_agrees_with_numpy_and_scipy() {
             0.0 => Shrinkage::None,
             by => Shrinkage::By(by),
         };
-        let options = FitOptions { latent: LatentSize::Of(problem.latent), shrinkage, ..FitOptions::default() };
+        let options = FitOptions::default().with_latent(LatentSize::Of(problem.latent)).with_shrinkage(shrinkage);
         let (model, _) = ibfa::fit(&moments, &options).unwrap();
 
         model.rho.iter().zip(&problem.rho).for_each(|(&found, &expected)| assert_close(found, expected, "rho"));
@@ -121,9 +121,7 @@ fn fasttext_words_and_composed_words_agree_with_fasttext() {
 fn words_of_a_fasttext_model_that_were_not_read_are_not_unknown() {
     let path = golden("subwords.fasttext.bin");
     let all = vectors::read(&path, &Default::default(), &()).unwrap().embeddings;
-    let two = vectors::read(&path, &vectors::ReadOptions { max_words: Some(2), ..Default::default() }, &())
-        .unwrap()
-        .embeddings;
+    let two = vectors::read(&path, &vectors::ReadOptions::default().with_max_words(Some(2)), &()).unwrap().embeddings;
     let last = all.word(all.len() - 1);
     assert_eq!(two.len(), 2);
     assert_eq!(two.select([last]).0.get(last), all.get(last));

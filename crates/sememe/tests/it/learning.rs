@@ -42,7 +42,7 @@ fn precision(fitted: align::Fitted, from: usize, to: usize) -> f64 {
 }
 
 fn refined(views: &[Embeddings], given: &Tuples, trust: Trust) -> Learned {
-    let options = learn::LearnOptions { trust, ..Default::default() };
+    let options = learn::LearnOptions::default().with_trust(trust);
     learn::learn(named(views), given, &options, &()).unwrap()
 }
 
@@ -70,11 +70,8 @@ fn every_method_learns() {
     let views = skewed_views(WORDS, &[60, 60], 2);
     let given = few(2, [0, 1], 30);
     for method in [Method::Svd, Method::Cca, Method::LeastSquares] {
-        let align = align::AlignOptions {
-            fit: FitOptions { method: Some(method), ..Default::default() },
-            ..Default::default()
-        };
-        let options = learn::LearnOptions { align, trust: Trust::Doubt, ..Default::default() };
+        let align = align::AlignOptions::default().with_fit(FitOptions::default().with_method(Some(method)));
+        let options = learn::LearnOptions::default().with_align(align).with_trust(Trust::Doubt);
         let learned = learn::learn(named(&views), &given, &options, &()).unwrap();
         assert_eq!(learned.fitted.alignment.model.method, method);
         let found = precision(learned.fitted, 0, 1);
@@ -85,7 +82,7 @@ fn every_method_learns() {
 #[test]
 fn nothing_is_enough_where_views_are_alike_and_the_bits_do_not_depend_on_threads() {
     let views = skewed_views(WORDS, &[60, 56], 3);
-    let options = learn::LearnOptions { is_unsupervised: true, seed: 7, ..Default::default() };
+    let options = learn::LearnOptions::default().with_unsupervised(true).with_seed(7);
     let on = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| learn::learn(named(&views), &Tuples::new(2), &options, &()).unwrap())
@@ -102,7 +99,7 @@ fn nothing_is_enough_where_views_are_alike_and_the_bits_do_not_depend_on_threads
 fn unrelated_views_are_no_result() {
     let (x, _) = two_views(WORDS, 40, 3, 4);
     let (y, _) = two_views(WORDS, 40, 3, 5);
-    let options = learn::LearnOptions { is_unsupervised: true, ..Default::default() };
+    let options = learn::LearnOptions::default().with_unsupervised(true);
     let error = learn::learn(named(&[x, y]), &Tuples::new(2), &options, &()).unwrap_err();
     assert!(matches!(error, Error::NoBetterThanChance { .. }), "{error}");
     assert!(error.to_string().contains("no better than chance") && !error.is_bad_input());
@@ -112,7 +109,7 @@ fn unrelated_views_are_no_result() {
 fn too_few_words_or_no_pair_of_them_is_said() {
     let views = skewed_views(50, &[60, 56], 6);
     for is_unsupervised in [false, true] {
-        let options = learn::LearnOptions { is_unsupervised, ..Default::default() };
+        let options = learn::LearnOptions::default().with_unsupervised(is_unsupervised);
         let error = learn::learn(named(&views), &complete_tuples(2, 50), &options, &()).unwrap_err();
         assert!(error.to_string().contains("\"v0\" has 50 words"), "{error}");
     }
@@ -121,7 +118,7 @@ fn too_few_words_or_no_pair_of_them_is_said() {
     assert!(matches!(error, Error::NotEnoughData(_)), "{error}");
     // All words are the same.
     let alike = embeddings_of_rows(&vec![vec![1.0, 2.0]; WORDS]);
-    let options = learn::LearnOptions { is_unsupervised: true, ..Default::default() };
+    let options = learn::LearnOptions::default().with_unsupervised(true);
     let error = learn::learn(named(&[alike, views[1].clone()]), &Tuples::new(2), &options, &()).unwrap_err();
     assert!(error.to_string().contains("\"v0\" has 0 words"), "{error}");
 }
@@ -210,7 +207,7 @@ fn three_entries_are_enough_to_begin_among_several_views() {
 #[test]
 fn a_search_that_is_stopped_is_no_result() {
     let views = skewed_views(WORDS, &[60, 56], 3);
-    let options = learn::LearnOptions { is_unsupervised: true, ..Default::default() };
+    let options = learn::LearnOptions::default().with_unsupervised(true);
     let observer = Impatient(AtomicUsize::new(0));
     let error = learn::learn(named(&views), &Tuples::new(2), &options, &observer).unwrap_err();
     assert!(matches!(error, Error::StoppedEarly(_)) && !error.is_bad_input(), "{error}");

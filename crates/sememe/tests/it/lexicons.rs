@@ -19,7 +19,7 @@ fn tuples(text: &str) -> Result<Read> {
 
 fn tuples_of(views: &[&str], text: &str) -> Result<Read> {
     let views = Some(views.iter().map(|&view| view.to_owned()).collect());
-    read_tuples_input(&input(text.as_bytes())?, &ReadOptions { views, ..Default::default() })
+    read_tuples_input(&input(text.as_bytes())?, &ReadOptions::default().with_views(views))
 }
 
 fn message(read: Result<Read>) -> String {
@@ -59,7 +59,7 @@ fn rows_with_one_word_are_no_faults() {
     let read = tuples(text).unwrap();
     assert_eq!((read.lexicon.entries().len(), read.single_cells, read.skipped.total()), (1, 3, 0));
     assert!(message(tuples("en\tfr\ncat\t\n")).contains("all 1 rows"));
-    let strict = ReadOptions { strict: true, ..Default::default() };
+    let strict = ReadOptions::default().with_strict(true);
     assert!(read_tuples_input(&input(text.as_bytes()).unwrap(), &strict).is_ok());
 }
 
@@ -135,7 +135,7 @@ fn lines_of_white_space_are_no_comments() {
 fn strict_reading_skips_nothing() {
     let text = (0..200).map(|i| format!("a{i} b\n")).collect::<String>() + "alone\n";
     assert_eq!(pairs(text.as_bytes()).unwrap().skipped.total(), 1);
-    let strict = ReadOptions { strict: true, ..Default::default() };
+    let strict = ReadOptions::default().with_strict(true);
     let message = message(read_pairs_input(&input(text.as_bytes()).unwrap(), "en", "fr", &strict));
     assert!(message.contains("none") && message.contains("line 201"), "{message}");
 }

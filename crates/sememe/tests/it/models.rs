@@ -12,13 +12,13 @@ use crate::golden::read_json;
 use crate::samples::{cases, embeddings_of_rows, many_views, named, paired_moments};
 
 fn maximum_likelihood(method: Method) -> FitOptions {
-    FitOptions { method: Some(method), shrinkage: Shrinkage::None, ..FitOptions::default() }
+    FitOptions::default().with_method(Some(method)).with_shrinkage(Shrinkage::None)
 }
 
 /// MBFA to the end.
 fn thorough(latent: usize) -> FitOptions {
-    let mbfa = mbfa::MbfaOptions { evaluations: 20_000, tolerance: 1e-13, ..Default::default() };
-    FitOptions { latent: LatentSize::Of(latent), mbfa, ..maximum_likelihood(Method::Mbfa) }
+    let mbfa = mbfa::MbfaOptions::default().with_evaluations(20_000).with_tolerance(1e-13);
+    maximum_likelihood(Method::Mbfa).with_latent(LatentSize::Of(latent)).with_mbfa(mbfa)
 }
 
 /// Moments of the views over tuples; `None` for a view that a tuple lacks.
@@ -128,7 +128,7 @@ fn pairs_with_one_view_in_common_align_the_other_two() {
 fn the_data_choose_the_latent_size() {
     // Three hidden dimensions, as the samples are made.
     let views = many_views(2000, &[8, 9, 7], 11);
-    let auto = |method: Method| FitOptions { latent: LatentSize::Auto, ..maximum_likelihood(method) };
+    let auto = |method: Method| maximum_likelihood(method).with_latent(LatentSize::Auto);
     let pairs = paired_moments(&views[0], &views[1]);
     assert_eq!(fit(&pairs, &auto(Method::Ibfa)).latent(), 3);
     let triples = moments_of(&views, |row, view| row % 7 != view);
@@ -141,8 +141,7 @@ fn mbfa_gives_the_same_bits_on_any_number_of_threads() {
     // Wide enough for matrix products to be split among threads.
     let views = many_views(300, &[70, 80, 70], 4);
     let moments = moments_of(&views, |row, view| row % 3 != view || row % 2 == 0);
-    let options =
-        FitOptions { mbfa: mbfa::MbfaOptions { evaluations: 8, ..Default::default() }, ..FitOptions::default() };
+    let options = FitOptions::default().with_mbfa(mbfa::MbfaOptions::default().with_evaluations(8));
     let models = [1, 2, 5].map(|threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| fit(&moments, &options))
@@ -160,7 +159,7 @@ fn a_fit_ends_where_nothing_changes_any_more() {
     let views = many_views(400, &[4, 5, 3], 21);
     for complete in [true, false] {
         let moments = moments_of(&views, |row, view| complete || row % 4 != view);
-        let options = FitOptions { latent: LatentSize::Of(2), ..maximum_likelihood(Method::Mbfa) };
+        let options = maximum_likelihood(Method::Mbfa).with_latent(LatentSize::Of(2));
         let trace = fit(&moments, &options).trace.unwrap();
         assert!(trace.converged && trace.rise.unwrap() < 1e-8 && trace.residual < 1e-4, "{trace:?}");
         assert_eq!(trace.certificate.is_some(), complete);
@@ -199,7 +198,7 @@ proptest! {
     fn em_on_two_views_reaches_the_closed_form(seed in 0_u64..1000, latent in 1_usize..=3) {
         let views = many_views(100, &[3, 4], seed);
         let moments = moments_of(&views, |_, _| true);
-        let closed = likelihood(&moments, &FitOptions { latent: LatentSize::Of(latent), ..maximum_likelihood(Method::Ibfa) });
+        let closed = likelihood(&moments, &maximum_likelihood(Method::Ibfa).with_latent(LatentSize::Of(latent)));
         let iterated = likelihood(&moments, &thorough(latent));
         prop_assert!((closed - iterated).abs() < 1e-4 * closed.abs().max(1.0), "{closed} {iterated}");
     }
@@ -209,8 +208,8 @@ proptest! {
         let views = many_views(90, &[3, 2, 4], seed);
         let moments = moments_of(&views, |row, view| !holes || row % 4 == 3 || row % 4 != view);
         let solver = if plain { Solver::Em } else { Solver::Accelerated };
-        let mbfa = mbfa::MbfaOptions { solver, start: Start::Random(seed), evaluations: 200, ..Default::default() };
-        let model = fit(&moments, &FitOptions { latent: LatentSize::Of(2), mbfa, ..maximum_likelihood(Method::Mbfa) });
+        let mbfa = mbfa::MbfaOptions::default().with_solver(solver).with_start(Start::Random(seed)).with_evaluations(200);
+        let model = fit(&moments, &maximum_likelihood(Method::Mbfa).with_latent(LatentSize::Of(2)).with_mbfa(mbfa));
         let values = model.trace.unwrap().negative_log_likelihoods;
         prop_assert!(values.len() > 3);
         prop_assert!(values.windows(2).all(|pair| pair[1] <= pair[0] + 1e-9 * pair[0].abs()), "{values:?}");

@@ -9,7 +9,7 @@ use sememe::vectors::{Embeddings, Matrix};
 use crate::samples::{cases, paired_moments, sigma, two_views};
 
 fn maximum_likelihood(latent: LatentSize) -> FitOptions {
-    FitOptions { latent, shrinkage: Shrinkage::None, ..FitOptions::default() }
+    FitOptions::default().with_latent(latent).with_shrinkage(Shrinkage::None)
 }
 
 fn fit(x: &Embeddings, y: &Embeddings) -> Model {
@@ -112,7 +112,7 @@ proptest! {
         let values = x.matrix().as_slice().iter().enumerate().map(|(at, &v)| if constant && at % 5 == 2 { 1.0 } else { v });
         let x = Embeddings::new(x.vocabulary().clone(), Matrix::new(values.collect(), 5));
         for shrinkage in [Shrinkage::Auto, Shrinkage::None, Shrinkage::By(0.3)] {
-            let (model, warnings) = ibfa::fit(&paired_moments(&x, &y), &FitOptions { shrinkage, ..FitOptions::default() }).unwrap();
+            let (model, warnings) = ibfa::fit(&paired_moments(&x, &y), &FitOptions::default().with_shrinkage(shrinkage)).unwrap();
             prop_assert!(rows > 5 || !warnings.is_empty());
             prop_assert!(model.log_likelihood.unwrap().is_finite());
             let projected = model.views[0].project(x.matrix()).unwrap();

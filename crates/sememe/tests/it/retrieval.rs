@@ -29,7 +29,7 @@ struct Nearest {
 fn every_criterion_agrees_with_numpy() {
     let problem: Problem = read_json("retrieval.json");
     let (x, y) = (embeddings_of_rows(&problem.x), embeddings_of_rows(&problem.y));
-    let options = model::FitOptions { shrinkage: Shrinkage::None, ..Default::default() };
+    let options = model::FitOptions::default().with_shrinkage(Shrinkage::None);
     let (model, _) = model::fit(&paired_moments(&x, &y), &options, &()).unwrap();
     let latent = [(0, &x), (1, &y)].map(|(view, rows)| model.views[view].project(rows.matrix()).unwrap());
     let log_density = Some(&problem.log_density[..]);
@@ -61,7 +61,7 @@ fn found_by_index(metric: Metric, queries: &Matrix, targets: &Matrix, k: usize) 
     let nearness = |q: &[f32], t: &[f32]| match metric {
         Metric::Ip => dot(q, t),
         Metric::L2 => 2.0 * dot(q, t) - dot(q, q) - dot(t, t),
-        Metric::Cosine => dot(q, t) / (dot(q, q) * dot(t, t)).sqrt(),
+        _ => dot(q, t) / (dot(q, q) * dot(t, t)).sqrt(),
     };
     let of_query = |query: usize| {
         let mut order: Vec<usize> = (0..targets.rows()).collect();
@@ -77,7 +77,7 @@ fn found_by_index(metric: Metric, queries: &Matrix, targets: &Matrix, k: usize) 
 fn any_index_of_exported_vectors_ranks_like_the_criterion() {
     let problem: Problem = read_json("retrieval.json");
     let (x, y) = (embeddings_of_rows(&problem.x), embeddings_of_rows(&problem.y));
-    let options = model::FitOptions { shrinkage: Shrinkage::None, ..Default::default() };
+    let options = model::FitOptions::default().with_shrinkage(Shrinkage::None);
     let (model, _) = model::fit(&paired_moments(&x, &y), &options, &()).unwrap();
     let latent = [(0, &x), (1, &y)].map(|(view, rows)| model.views[view].project(rows.matrix()).unwrap());
     let generative = Generative { model: &model, from: 0, to: 1, log_density: Some(&problem.log_density) };
@@ -126,7 +126,7 @@ fn pmi_follows_from_latent_vectors_however_they_are_weighted() {
     for (exponent, dewhiten, latent) in [(None, false, 4), (Some(1.0), false, 4), (Some(0.0), true, 4), (None, true, 3)]
     {
         let latent = model::LatentSize::Of(latent);
-        let options = model::FitOptions { exponent, dewhiten, latent, ..Default::default() };
+        let options = model::FitOptions::default().with_exponent(exponent).with_dewhiten(dewhiten).with_latent(latent);
         let (model, _) = model::fit(&paired_moments(&x, &y), &options, &()).unwrap();
         check_pmi(&model, (0, &x), (1, &y));
         check_pmi(&model, (1, &y), (0, &x));
@@ -203,7 +203,7 @@ fn requests_that_make_no_sense_are_errors() {
 fn only_generative_models_have_likelihoods() {
     let (x, y) = two_views(60, 3, 3, 1);
     let refused = |method, criterion| {
-        let options = model::FitOptions { method: Some(method), ..Default::default() };
+        let options = model::FitOptions::default().with_method(Some(method));
         let (model, _) = model::fit(&paired_moments(&x, &y), &options, &()).unwrap();
         let generative = Generative { model: &model, from: 0, to: 1, log_density: None };
         let pair = Pair { generative: Some(generative), ..Pair::new(x.matrix(), y.matrix()) };

@@ -19,10 +19,8 @@ fn aligned(options: &AlignOptions) -> (Aligned, Embeddings) {
 
 fn options() -> AlignOptions {
     let normalize = vec![Step::Unit, Step::Center, Step::Standardize];
-    AlignOptions {
-        evidence: moments::EvidenceOptions { casing: Casing::Lower, normalize, ..Default::default() },
-        ..AlignOptions::default()
-    }
+    AlignOptions::default()
+        .with_evidence(moments::EvidenceOptions::default().with_casing(Casing::Lower).with_normalize(normalize))
 }
 
 #[test]
@@ -194,7 +192,7 @@ fn float64_input_gives_the_same_bits_as_the_same_numbers_in_float32() {
         std::fs::write(&path, bytes).unwrap();
         let read = sememe::vectors::read(
             &path,
-            &sememe::vectors::ReadOptions { words: Some(path.with_extension("txt")), ..Default::default() },
+            &sememe::vectors::ReadOptions::default().with_words(Some(path.with_extension("txt"))),
             &(),
         );
         read.unwrap().embeddings

@@ -28,12 +28,11 @@ pub fn from_vectors(
     };
     stopwatch.finished("reading");
     let by_default = if gathering.lexicon.is_empty() { Trust::Doubt } else { Trust::Keep };
-    let options = learn::LearnOptions {
-        align: options.clone(),
-        is_unsupervised: arguments.learning.unsupervised,
-        trust: arguments.learning.trust.unwrap_or(by_default),
-        seed: global.seed,
-    };
+    let options = learn::LearnOptions::default()
+        .with_align(options.clone())
+        .with_unsupervised(arguments.learning.unsupervised)
+        .with_trust(arguments.learning.trust.unwrap_or(by_default))
+        .with_seed(global.seed);
     let learned = learn::learn(gathered.views, &gathered.tuples, &options, rounds);
     rounds.finish();
     let learned = learned?;

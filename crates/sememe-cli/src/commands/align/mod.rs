@@ -19,14 +19,13 @@ use crate::progress::{Interruption, Rounds, Stopwatch};
 pub fn run(arguments: &Align, global: &Global, interruption: &Arc<Interruption>) -> anyhow::Result<()> {
     Space::check_writable(&arguments.output)?;
     let rounds = Rounds::new(global, interruption);
-    let options = align::AlignOptions {
-        evidence: arguments.gathering.options(),
-        fit: arguments.fitting.options(global.seed),
-        resume: match arguments.resume {
+    let options = align::AlignOptions::default()
+        .with_evidence(arguments.gathering.options())
+        .with_fit(arguments.fitting.options(global.seed))
+        .with_resume(match arguments.resume {
             true => Some(Space::open(&arguments.output).context("nothing to resume")?.alignment().clone()),
             false => None,
-        },
-    };
+        });
     let result = match &arguments.learning {
         Learning { refine: false, unsupervised: false, .. } if arguments.moments.is_empty() => {
             from_vectors(arguments, &options, global, &rounds)
@@ -94,17 +93,10 @@ fn from_moments(
             return Err(sememe::Error::UnknownView { name: view.name.clone(), known }.into());
         }
     }
-    let (mut views, _) = read_views(&arguments.views, &arguments.gathering, &arguments.reading, global)?;
+    let (views, _) = read_views(&arguments.views, &arguments.gathering, &arguments.reading, global)?;
     stopwatch.finished("reading");
-    let (alignment, warnings) = align::fit_evidence(evidence, options, rounds)?;
-    stopwatch.finished("fitting");
-    let mut latent = Vec::new();
-    for (index, view) in alignment.model.views.iter().enumerate() {
-        let given = views.iter().position(|given| given.name() == view.name).map(|at| views.swap_remove(at).named());
-        latent.push(given.map(|embeddings| alignment.project(index, embeddings)).transpose()?);
-    }
-    stopwatch.finished("projecting");
-    let aligned = Aligned { alignment, latent, warnings };
+    let aligned = align::align_evidence(evidence, views, options, rounds)?;
+    stopwatch.finished("fitting and projecting");
     let mut json = describe(&aligned);
     json["moments"] = json!(arguments.moments);
     Ok((aligned, json))

@@ -35,12 +35,11 @@ pub fn run(arguments: &EvaluateSentences, global: &Global) -> anyhow::Result<()>
     let mut rows = Vec::new();
     for from in 0..=usize::from(direction.both) {
         for &criterion in &criteria {
-            let options = SentenceOptions {
-                queries: arguments.queries.get(),
-                seed: global.seed,
-                criterion,
-                neighbours: arguments.neighbors.into(),
-            };
+            let options = SentenceOptions::default()
+                .with_queries(arguments.queries.get())
+                .with_seed(global.seed)
+                .with_criterion(criterion)
+                .with_neighbours(arguments.neighbors.into());
             let bar = Bar::new(global, &format!("{} → {}, {criterion}", names[from], names[1 - from]));
             let result = sentences(&corpus, from, &options, &*bar);
             bar.finish();

@@ -20,6 +20,7 @@ use super::latent_size::free_loadings;
 use super::{FitWarning, LatentSize, Method, Model};
 use crate::error::{Error, Result};
 use crate::moments::Moments;
+use crate::names::setters;
 use crate::observe::Observer;
 
 /// Noise under this fraction of a direction's variance is as good as none: a Heywood case.
@@ -30,6 +31,7 @@ const SHORTENING: usize = 8;
 
 /// How MBFA iterates.
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct MbfaOptions {
     /// Where to begin.
     pub start: Start,
@@ -51,6 +53,7 @@ impl Default for MbfaOptions {
 /// Where to begin.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Start {
     /// Browne's start for complete tuples, a chain of cross-covariances for holes.
     Informed,
@@ -64,6 +67,7 @@ pub enum Start {
 /// How to go on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Solver {
     /// A few EM steps, then a quasi-Newton method.
     Accelerated,
@@ -191,3 +195,14 @@ fn check_connected(moments: &Moments) -> Result<()> {
     }
     Ok(())
 }
+
+setters!(MbfaOptions {
+    /// Sets [`MbfaOptions::start`].
+    with_start: start = Start,
+    /// Sets [`MbfaOptions::solver`].
+    with_solver: solver = Solver,
+    /// Sets [`MbfaOptions::evaluations`].
+    with_evaluations: evaluations = usize,
+    /// Sets [`MbfaOptions::tolerance`].
+    with_tolerance: tolerance = f64,
+});

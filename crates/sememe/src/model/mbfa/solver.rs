@@ -26,6 +26,7 @@ const SHORTER_STEPS: usize = 10;
 
 /// How the fit went.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Trace {
     /// Negative log-likelihood per tuple, in nats, of every accepted point; of moments as they were shrunk.
     pub negative_log_likelihoods: Vec<f64>,
