@@ -113,12 +113,7 @@ fn mean_log_rank(model: &Model, views: &[View], tuples: &Tuples) -> Result<f64> 
 }
 
 /// [`log_ranks_of`] some of the pairs of rows of two views where a model puts them.
-pub(crate) fn log_ranks(
-    model: &Model,
-    views: [usize; 2],
-    vectors: [&Matrix; 2],
-    pairs: &[(usize, usize)],
-) -> Result<Vec<f64>> {
+fn log_ranks(model: &Model, views: [usize; 2], vectors: [&Matrix; 2], pairs: &[(usize, usize)]) -> Result<Vec<f64>> {
     let pairs: Vec<(usize, usize)> = pairs.iter().step_by(pairs.len().div_ceil(QUERIES).max(1)).copied().collect();
     let side = |side: usize, rows: Vec<usize>| model.views[views[side]].project(&vectors[side].select(&rows));
     let x = side(0, pairs.iter().map(|pair| pair.0).collect())?;

@@ -1,9 +1,10 @@
 //! What held-out entries say about learning, and which given entries look wrong.
 
+use std::collections::BTreeMap;
+
 use super::rounds::{Learner, Pairs};
 use super::similarity::NEIGHBOURS;
 use super::words::FrequentWords;
-use crate::align::log_ranks;
 use crate::error::{Error, Result};
 use crate::model::Model;
 use crate::retrieve::{Criterion, Hit, nearest};
@@ -11,6 +12,9 @@ use crate::retrieve::{Criterion, Hit, nearest};
 /// Standard errors by which held-out entries must be harder to find for learning to count as harmful: a one-sided test at
 /// the level of 2.5 %.
 const CLEARLY_WORSE: f64 = 1.96;
+
+/// Candidates among which a right translation is looked for.
+const DEPTH: usize = 100;
 
 /// A given pair that looks wrong.
 pub struct Wrong {
@@ -22,18 +26,37 @@ pub struct Wrong {
 }
 
 /// Whether entries that no round has seen are clearly harder to find by a model of given and induced pairs than by one of
-/// the given pairs alone: whether the mean of the differences of their log-ranks is significantly positive.
+/// the given pairs alone. They are looked for among all frequent words by CSLS, and the mean difference of their log-ranks
+/// must be significantly positive.
 pub fn does_harm(learner: &Learner, induced: &[Pairs], held_out: &[Pairs], shrinkage: f64) -> Result<bool> {
     let Some(plain) = if_enough(learner.fit_given(&learner.given))? else { return Ok(false) };
     let learned = learner.fit_pairs(induced.iter().chain(&learner.given), shrinkage, None)?;
     let mut differences = Vec::new();
     for pairs in held_out {
-        let asked: Vec<(usize, usize)> = pairs.rows.iter().map(|rows| (rows[0], rows[1])).collect();
-        let vectors = pairs.views.map(|view| &learner.words[view].vectors);
-        let ranks = |model: &Model| log_ranks(model, pairs.views, vectors, &asked);
+        let ranks = |model: &Model| log_ranks(&learner.words, model, pairs);
         differences.extend(ranks(&learned)?.iter().zip(ranks(&plain)?).map(|(after, before)| after - before));
     }
     Ok(is_clearly_positive(&differences))
+}
+
+/// For every pair the logarithm of the rank of a right translation among the frequent words of the other view, both ways
+/// added.
+fn log_ranks(words: &[&FrequentWords], model: &Model, pairs: &Pairs) -> Result<Vec<f64>> {
+    let mut sums = vec![0.0; pairs.rows.len()];
+    for side in 0..2 {
+        let [own, other] = [side, 1 - side].map(|side| pairs.views[side]);
+        let rows: Vec<usize> = pairs.rows.iter().map(|rows| rows[side]).collect();
+        let queries = words[own].project(&model.views[own], usize::MAX)?.select(&rows);
+        let targets = words[other].project(&model.views[other], usize::MAX)?;
+        let mut right: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        pairs.rows.iter().for_each(|rows| right.entry(rows[side]).or_default().push(rows[1 - side]));
+        let hits = nearest(&queries, &targets, DEPTH.min(targets.rows()), Criterion::CSLS)?;
+        for ((sum, row), hits) in sums.iter_mut().zip(&rows).zip(hits) {
+            let rank = hits.iter().position(|hit| right[row].contains(&hit.index)).unwrap_or(DEPTH);
+            *sum += ((rank + 1) as f64).ln();
+        }
+    }
+    Ok(sums)
 }
 
 fn is_clearly_positive(values: &[f64]) -> bool {
