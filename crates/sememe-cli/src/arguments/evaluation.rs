@@ -1,4 +1,4 @@
-//! The commands that measure how good a space is, or vectors as they are.
+//! The commands that evaluate a space, or vectors as they are.
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -14,15 +14,15 @@ use super::{EvaluateNoise, Reading};
 pub enum Evaluate {
     /// Precision of word translation against a gold dictionary
     Translation(EvaluateTranslation),
-    /// Agreement of cosines with people about how similar words are
+    /// Correlation of cosines with human scores of word similarity
     Similarity(EvaluateSimilarity),
     /// Accuracy on analogies: a is to b as c is to which word?
     Analogy(EvaluateAnalogy),
-    /// Agreement with people about how similar sentences are (STS)
+    /// Correlation with human scores of sentence similarity (STS)
     Sts(EvaluateSts),
-    /// Precision of finding translations of sentences
+    /// Precision of sentence retrieval between two languages
     Sentences(EvaluateSentences),
-    /// Precision as noise, wrong entries or fewer entries make the input worse, for several methods
+    /// Robustness: precision of several methods under noise, wrong entries and fewer entries
     Noise(Box<EvaluateNoise>),
 }
 
@@ -33,10 +33,10 @@ pub struct Vectors {
     /// Lower-case all words; of words that become equal the first is kept
     #[arg(long)]
     pub lower: bool,
-    /// Prepare vectors by these steps, in order: unit, center, standardize [default: none]
+    /// Normalise vectors by these steps, in order: unit (length 1), center, standardize [default: none]
     #[arg(long, value_name = "STEPS")]
     pub normalize: Option<Steps>,
-    /// Word list of an array (default: beside it)
+    /// Word list of an array [default: the one beside it]
     #[arg(long, value_name = "FILE")]
     pub words: Option<PathBuf>,
     #[command(flatten)]
@@ -52,7 +52,7 @@ pub struct Direction {
     /// View to translate to
     #[arg(long, value_name = "VIEW")]
     pub to: Option<String>,
-    /// The other direction, too
+    /// Evaluate the other direction as well
     #[arg(long)]
     pub both: bool,
     /// Vectors of the other language, where vectors are given in place of a space; they must lie in the same space
@@ -76,11 +76,11 @@ pub struct EvaluateTranslation {
     pub what: PathBuf,
     #[command(flatten)]
     pub direction: Direction,
-    /// Dictionary of right answers, source words first; or a folder that has one under a usual name, such as
+    /// Gold dictionary of right answers, source words first; or a folder that has one under a usual name, such as
     /// en-fr.5000-6500.txt
     #[arg(long, value_name = "FILE|FOLDER")]
     pub gold: PathBuf,
-    /// What candidates are ranked by: nn (cosine), csls, isf (inverted softmax), corrected, dot, l2, pmi or logp. Some have
+    /// Criterion that ranks candidates: nn (cosine), csls, isf (inverted softmax), corrected, dot, l2, pmi or logp. Some have
     /// parameters: csls:k=10,words=50000 isf:beta=30,sample=10000 corrected:pool=5000. May be repeated
     #[arg(long, default_value = "nn", value_name = "CRITERION")]
     pub criterion: Vec<Criterion>,
@@ -88,7 +88,7 @@ pub struct EvaluateTranslation {
     /// as fastText does
     #[arg(long, value_enum, default_value = "skip", value_name = "POLICY")]
     pub oov: OovPolicy,
-    /// Another space; is the first one significantly better or worse?
+    /// Test the difference in P@1 from this other space
     #[arg(long, value_name = "SPACE")]
     pub compare: Option<PathBuf>,
     #[command(flatten)]
@@ -97,9 +97,9 @@ pub struct EvaluateTranslation {
 
 #[derive(Clone, Copy, ValueEnum)]
 pub enum OovPolicy {
-    /// They are no queries
+    /// Leave them out
     Skip,
-    /// They are queries that were answered wrongly
+    /// Count them as wrong
     Wrong,
 }
 
@@ -187,7 +187,7 @@ pub struct EvaluateSts {
     /// sif: word probabilities from a file of `word count` lines [default: from the order of the words, by Zipf's law]
     #[arg(long, value_name = "FILE")]
     pub frequencies: Option<PathBuf>,
-    /// sif: the larger, the less it matters how frequent a word is
+    /// sif: smoothing; the larger, the less the frequency of a word matters
     #[arg(long, default_value_t = sememe::evaluate::SIF_A, value_name = "A", value_parser = parse_positive)]
     pub a: f64,
     #[command(flatten)]
@@ -222,16 +222,16 @@ pub struct EvaluateSentences {
     pub target: PathBuf,
     #[command(flatten)]
     pub direction: Direction,
-    /// What candidates are ranked by: nn (cosine), csls, isf, corrected, dot or l2; may be repeated [default: nn and csls]
+    /// Criterion that ranks candidates: nn (cosine), csls, isf, corrected, dot or l2; may be repeated [default: nn and csls]
     #[arg(long, value_name = "CRITERION")]
     pub criterion: Vec<Criterion>,
-    /// How many sentences are looked for
+    /// Number of sentences to look for
     #[arg(long, default_value = "2000", value_name = "N")]
     pub queries: NonZeroUsize,
     /// Read only the first N sentences of each file
     #[arg(long, default_value = "200000", value_name = "N")]
     pub max_sentences: NonZeroUsize,
-    /// Where csls, isf and corrected look for sentences near a candidate: among the queries, as MUSE does, or all
+    /// Where csls, isf and corrected look for the neighbours of a candidate: among the queries, as MUSE does, or all
     #[arg(long, value_enum, default_value = "queries", value_name = "WHICH")]
     pub neighbors: NeighboursName,
     #[command(flatten)]

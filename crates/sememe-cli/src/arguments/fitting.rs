@@ -11,13 +11,14 @@ pub struct Fitting {
     /// ibfa, mbfa, cca, cca-nipals, svd or least-squares [default: ibfa for two views, mbfa for more]
     #[arg(long, value_name = "METHOD")]
     pub method: Option<Method>,
-    /// Length of the hidden vector, or auto to choose it by the data [default: the smallest dimension of a view]
+    /// Latent size: a number, or auto (Bayesian information criterion) [default: the smallest dimension of a view]
     #[arg(long, value_name = "K")]
     pub latent: Option<LatentSize>,
-    /// Shrink covariances: auto (by held-out translations where pairs are few), oas, none, or a number from 0 to 0.99
+    /// Shrink covariances: auto (chosen on held-out translations where pairs are few, else oas), oas, none, or a number
+    /// from 0 to 0.99
     #[arg(long, default_value_t = FitOptions::default().shrinkage, value_name = "HOW")]
     pub shrinkage: Shrinkage,
-    /// ibfa: weight latent coordinates by this power of their correlation [default: 0.5, the posterior mean]
+    /// ibfa: weight latent coordinates by this power of their canonical correlation [default: 0.5, the posterior mean]
     #[arg(long, value_name = "POWER")]
     pub exponent: Option<f64>,
     /// ibfa, cca: undo the whitening after the rotation
@@ -26,19 +27,19 @@ pub struct Fitting {
     /// least-squares: ridge penalty, as a fraction of the mean variance
     #[arg(long, default_value_t = FitOptions::default().ridge, value_name = "FRACTION")]
     pub ridge: f64,
-    /// svd, least-squares: view that the others are mapped to [default: the second of two, the first of more]
+    /// svd, least-squares: pivot, the view that the others are mapped to [default: the second of two, the first of more]
     #[arg(long, value_name = "VIEW")]
     pub pivot: Option<String>,
-    /// mbfa: where to begin; random uses --seed
+    /// mbfa: starting point; random uses --seed
     #[arg(long, value_enum, default_value = "informed", value_name = "WHERE")]
     pub init: Init,
-    /// mbfa: how to iterate
+    /// mbfa: algorithm
     #[arg(long, value_enum, default_value = "accelerated", value_name = "HOW")]
     pub solver: SolverName,
-    /// mbfa: compute at most so many likelihoods
+    /// mbfa: evaluate the likelihood at most this often (early stopping)
     #[arg(long, default_value_t = MbfaOptions::default().evaluations, value_name = "N")]
     pub iterations: usize,
-    /// mbfa: stop when the likelihood rises by less than this fraction three times in a row, at a stationary point
+    /// mbfa: convergence, when the likelihood rises by less than this fraction three times in a row, at a stationary point
     #[arg(long, default_value_t = MbfaOptions::default().tolerance, value_name = "FRACTION", value_parser = parse_tolerance)]
     pub tolerance: f64,
 }

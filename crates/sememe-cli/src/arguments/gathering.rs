@@ -19,29 +19,29 @@ pub struct Gathering {
     /// A dictionary: A-B=FILE for pairs between two views, or a FILE of tuples with a header of view names
     #[arg(long, short, value_name = "A-B=FILE")]
     pub lexicon: Vec<String>,
-    /// Take strings that the views share as a dictionary
+    /// Use strings that the views share as a dictionary
     #[arg(long, value_name = "WHICH", num_args = 0..=1, require_equals = true, default_missing_value = "strings")]
     pub identical: Option<Identical>,
-    /// Use tuples as the dictionaries give them, or only complete ones, of which every two words are a pair
+    /// Use tuples with holes as the dictionaries give them, or only complete ones, of which every two words are a pair
     #[arg(long, value_enum, default_value = "holes", value_name = "WHICH")]
     pub tuples: Which,
-    /// mbfa: let every word of every view count as much as this fraction of a tuple
+    /// mbfa: weight of every single word of every view, as a fraction of a tuple
     #[arg(long, value_name = "WEIGHT")]
     pub monolingual: Option<f64>,
-    /// Prepare vectors by these steps, in order: unit, center, standardize; or none
+    /// Normalise vectors by these steps, in order: unit (length 1), center, standardize; or none
     #[arg(long, default_value_t = Steps::usual(), value_name = "STEPS")]
     pub normalize: Steps,
     /// Lower-case all words; of words that become equal the first is kept
     #[arg(long)]
     pub lower: bool,
-    /// Word list of a view's array (default: beside it)
+    /// Word list of a view's array [default: the one beside it]
     #[arg(long, value_name = "NAME=FILE")]
     pub words: Vec<Named>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Which {
-    /// As they are: a tuple may lack views
+    /// As they are: a tuple may lack views (holes)
     Holes,
     /// Only those that have all views, joined from all dictionaries
     Complete,

@@ -42,7 +42,7 @@ impl std::fmt::Display for BadUsage {
 
 impl std::error::Error for BadUsage {}
 
-/// Align word vectors of several languages, or any vector spaces with known pairs, in one space of meanings.
+/// Align word vectors of several languages, or any vector spaces with known pairs, in one latent space.
 #[derive(Parser)]
 #[command(
     name = "sememe",
@@ -70,7 +70,7 @@ pub struct Global {
     /// Print one JSON object on standard output instead of tables
     #[arg(long, global = true)]
     pub json: bool,
-    /// How many threads to use; the results do not depend on it [default: all cores]
+    /// Number of threads; results do not depend on it [default: all cores]
     #[arg(long, global = true, value_name = "N")]
     pub threads: Option<NonZeroUsize>,
     /// Print results only: no progress, no warnings
@@ -79,7 +79,7 @@ pub struct Global {
     /// Print more: unknown words, what was skipped and why, times
     #[arg(long, short, global = true)]
     pub verbose: bool,
-    /// Seed of whatever is random
+    /// Seed of random numbers
     #[arg(long, global = true, default_value_t = 0, value_name = "N")]
     pub seed: u64,
 }
@@ -90,7 +90,7 @@ pub enum Command {
     Demo(Demo),
     /// Fit a model to vectors and a dictionary, and write the aligned space
     Align(Align),
-    /// Add a view to a space; everything in it stays as it is
+    /// Add a view to a fitted space; the views in it stay as they are
     Extend(Extend),
     /// Sum up vectors and a dictionary without fitting, for `sememe align --moments`
     Moments(Moments),
@@ -99,22 +99,22 @@ pub enum Command {
     /// Make dictionaries out of a space
     #[command(subcommand)]
     Lexicon(Lexicon),
-    /// Find the exact nearest rows of any two files of vectors
+    /// Find exact nearest neighbours between any two files of vectors
     Neighbors(Neighbors),
     /// Write a view for vector databases, so that they rank by any criterion
     Export(Export),
     /// Apply a fitted model to other vectors of one of its views
     Project(Project),
-    /// Measure how good a space is, or vectors as they are
+    /// Evaluate a space, or vectors as they are
     #[command(subcommand)]
     Evaluate(Evaluate),
     /// Draw words from the model of a space
     Sample(Sample),
-    /// Compute the tables and figures of the paper on data at hand, and write a report
+    /// Reproduce the tables and figures of the paper on the data in a folder, and write a report
     Reproduce(Reproduce),
     /// Convert word vectors from any format to any other
     Convert(Convert),
-    /// Say what is in a file of vectors or of moments, or in a space
+    /// Describe a file of vectors or of moments, or a space
     Inspect(Inspect),
 }
 
@@ -145,10 +145,10 @@ pub struct Align {
     /// Folder to write the space to
     #[arg(long, short, value_name = "SPACE")]
     pub output: PathBuf,
-    /// Fit to moments that `sememe moments` wrote, all taken together; views given too are projected into the space
+    /// Fit to the merged moments of these files of `sememe moments`; views given as well are projected into the space
     #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with_all = GATHERING)]
     pub moments: Vec<PathBuf>,
-    /// mbfa: go on where the fit of the space at --output ended; the data must be the same
+    /// mbfa: continue the fit of the space at --output; it needs the same data
     #[arg(long, conflicts_with = "init")]
     pub resume: bool,
     #[command(flatten)]
@@ -195,22 +195,22 @@ pub struct Extend {
     /// A dictionary: A-B=FILE for pairs of a view of the space and the new one, or a FILE of tuples with a header
     #[arg(long, short, value_name = "A-B=FILE")]
     pub lexicon: Vec<String>,
-    /// Take strings that the new view shares with the others as a dictionary
+    /// Use strings that the new view shares with the others as a dictionary
     #[arg(long, value_name = "WHICH", num_args = 0..=1, require_equals = true, default_missing_value = "strings")]
     pub identical: Option<Identical>,
     /// Write the larger space here [default: add to the space in place]
     #[arg(long, short, value_name = "SPACE")]
     pub output: Option<PathBuf>,
-    /// Word list of an array (default: beside it)
+    /// Word list of an array [default: the one beside it]
     #[arg(long, value_name = "FILE")]
     pub words: Option<PathBuf>,
     /// Shrink the covariance of the new view: auto, oas, none, or a number from 0 to 0.99
     #[arg(long, default_value = "auto", value_name = "HOW")]
     pub shrinkage: Shrinkage,
-    /// Compute at most so many likelihoods
+    /// Evaluate the likelihood at most this often
     #[arg(long, default_value_t = FitOptions::for_new_view().mbfa.evaluations, value_name = "N")]
     pub iterations: usize,
-    /// Stop when the likelihood rises by less than this fraction three times in a row
+    /// Stop when the likelihood rises by less than this fraction three times in a row (convergence)
     #[arg(long, default_value_t = FitOptions::for_new_view().mbfa.tolerance, value_name = "FRACTION", value_parser = fitting::parse_tolerance)]
     pub tolerance: f64,
     #[command(flatten)]
@@ -225,13 +225,13 @@ pub struct Project {
     /// The vectors, and the view that they belong to
     #[arg(value_name = "VIEW=FILE")]
     pub vectors: Named,
-    /// File to write; its name says the format
+    /// File to write; its extension says the format
     #[arg(long, short, value_name = "FILE")]
     pub output: PathBuf,
-    /// Write this format, whatever the name says
+    /// Write this format, whatever the extension
     #[arg(long, value_name = "FORMAT", value_parser = parse_format)]
     pub to: Option<Format>,
-    /// Word list of an array (default: beside it)
+    /// Word list of an array [default: the one beside it]
     #[arg(long, value_name = "FILE")]
     pub words: Option<PathBuf>,
     #[command(flatten)]
@@ -248,7 +248,7 @@ pub struct Convert {
     pub input: PathBuf,
     /// File to write; its name says the format: .vec, .txt (no header), .bin (word2vec), .npy, .safetensors
     pub output: PathBuf,
-    /// Write this format, whatever the name says
+    /// Write this format, whatever the extension
     #[arg(long, value_name = "FORMAT", value_parser = parse_format)]
     pub to: Option<Format>,
     /// Write only the words of this list (one a line), in its order
@@ -257,7 +257,7 @@ pub struct Convert {
     /// Lower-case all words; of words that become equal the first is kept
     #[arg(long)]
     pub lower: bool,
-    /// Word list of an array (default: beside it)
+    /// Word list of an array [default: the one beside it]
     #[arg(long, value_name = "FILE")]
     pub words: Option<PathBuf>,
     #[command(flatten)]
@@ -269,10 +269,10 @@ pub struct Convert {
 pub struct Inspect {
     /// A file of vectors or of moments, or a space
     pub what: PathBuf,
-    /// Draw how the likelihood of an iterated fit rose, as SVG
+    /// Draw the learning curve of an iterated fit, as SVG
     #[arg(long, value_name = "FILE")]
     pub curve: Option<PathBuf>,
-    /// Word list of an array (default: beside it)
+    /// Word list of an array [default: the one beside it]
     #[arg(long, value_name = "FILE")]
     pub words: Option<PathBuf>,
     #[command(flatten)]
@@ -288,7 +288,7 @@ pub struct Reading {
     /// Format of the vectors: text, glove, word2vec, fasttext, npy or safetensors [default: by content]
     #[arg(long, value_name = "FORMAT", value_parser = parse_format)]
     pub format: Option<Format>,
-    /// Anything skipped in a file is an error
+    /// Treat anything that is skipped in a file as an error
     #[arg(long)]
     pub strict: bool,
 }

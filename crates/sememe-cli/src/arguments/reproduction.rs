@@ -35,8 +35,8 @@ pub struct Reproduce {
     /// Folder of vectors [default: the folder of data]
     #[arg(long, value_name = "DIR")]
     pub vectors: Option<PathBuf>,
-    /// Tables of the paper, 1 to 8, and learned, noise and map, which it has none of; separated by commas. Rows of tables
-    /// 1 and 5 whose pairs are learned, which takes minutes for every language, are part of learned [default: all]
+    /// Tables of the paper, 1 to 8, and our own: learned, noise and map; separated by commas. Rows of tables 1 and 5 with
+    /// learned pairs, which take minutes for every language, are part of learned [default: all]
     #[arg(long, value_delimiter = ',', value_name = "TABLES")]
     pub tables: Vec<Part>,
     /// Folder to write the report to
@@ -45,13 +45,13 @@ pub struct Reproduce {
     /// Use the first N words of each language
     #[arg(long, default_value = "40000", value_name = "N")]
     pub max_words: NonZeroUsize,
-    /// Tell words apart by their case
+    /// Keep the case of words instead of lower-casing them
     #[arg(long)]
     pub keep_case: bool,
-    /// Prepare vectors by these steps, in order: unit, center, standardize; or none
+    /// Normalise vectors by these steps, in order: unit (length 1), center, standardize; or none
     #[arg(long, default_value_t = Steps::usual(), value_name = "STEPS")]
     pub normalize: Steps,
-    /// Sentences of a parallel text to look among
+    /// Number of sentences of a parallel text to look among
     #[arg(long, default_value = "200000", value_name = "N")]
     pub sentences: NonZeroUsize,
     /// Steps of plain EM for table 8 and the learning curve

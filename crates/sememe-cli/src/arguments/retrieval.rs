@@ -1,4 +1,4 @@
-//! The options that say what "near" means.
+//! The options of retrieval: criteria and metrics.
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -9,7 +9,7 @@ use sememe::retrieve::{Criterion, Metric};
 /// How candidates are ranked.
 #[derive(Args)]
 pub struct Ranking {
-    /// What candidates are ranked by: nn (cosine), csls, isf (inverted softmax), corrected, dot, l2, pmi or logp. Some have
+    /// Criterion that ranks candidates: nn (cosine), csls, isf (inverted softmax), corrected, dot, l2, pmi or logp. Some have
     /// parameters: csls:k=10,words=50000 isf:beta=30,sample=10000 corrected:pool=5000
     #[arg(long, default_value = "nn", value_name = "CRITERION")]
     pub criterion: Criterion,
@@ -20,14 +20,14 @@ pub struct Ranking {
     after_help = "Example:\n  sememe neighbors queries.npy targets.npy -k 10 -o nearest   (nearest.ids.npy, nearest.scores.npy)"
 )]
 pub struct Neighbors {
-    /// The vectors whose neighbours are wanted, one a row: an array (no word list is needed) or any other format
+    /// Query vectors, one a row: an array (no word list is needed) or any other format
     pub queries: PathBuf,
-    /// The vectors to find them among
+    /// Target vectors, among which neighbours are found
     pub targets: PathBuf,
-    /// How many for each query
+    /// Number of nearest neighbours of each query
     #[arg(short, default_value = "10", value_name = "K")]
     pub k: NonZeroUsize,
-    /// What is near: nn (cosine), csls, dot or l2; csls has parameters: csls:k=10,words=50000
+    /// Criterion that ranks targets: nn (cosine), csls, dot or l2; csls has parameters: csls:k=10,words=50000
     #[arg(long, default_value = "nn", value_name = "CRITERION")]
     pub criterion: Criterion,
     /// Write OUT.ids.npy (int64, rows of the targets from 0 on) and OUT.scores.npy (float32), a row for each query
@@ -46,22 +46,22 @@ makes all rows equally long are added as coordinates, so that both files go toge
 pub struct Export {
     /// The space
     pub space: PathBuf,
-    /// View of the words that will be looked for
+    /// Target view: its words go into the index
     #[arg(long, value_name = "VIEW")]
     pub view: String,
-    /// View that queries will be of [default: the other one of two]
+    /// Source view: queries are of this view [default: the other one of two]
     #[arg(long, value_name = "VIEW")]
     pub from: Option<String>,
-    /// What to rank by: nn, csls, isf, dot, l2, pmi or logp
+    /// Criterion that the index should rank by: nn, csls, isf, dot, l2, pmi or logp
     #[arg(long = "for", default_value = "nn", value_name = "CRITERION")]
     pub criterion: Criterion,
-    /// How the index tells what is near: ip (the largest inner product), l2 (the smallest distance) or cosine
+    /// Metric of the index: ip (the largest inner product), l2 (the smallest distance) or cosine
     #[arg(long, default_value = "ip", value_name = "METRIC")]
     pub metric: Metric,
-    /// File to write the vectors to; its name says the format
+    /// File to write the vectors to; its extension says the format
     #[arg(long, short, value_name = "FILE")]
     pub output: PathBuf,
-    /// File to write all words of the other view to, as queries
+    /// File to write the queries to: all words of the source view
     #[arg(long, value_name = "FILE")]
     pub queries: Option<PathBuf>,
 }

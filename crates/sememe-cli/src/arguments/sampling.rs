@@ -1,4 +1,4 @@
-//! The options of drawing from a model, and of making its input worse.
+//! The options of drawing from a model, and of the study of robustness.
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -15,16 +15,16 @@ Examples:
   sememe sample space -n 2000 --top 28
   sememe sample space --vectors en=en.vec --vectors fr=fr.vec --max-words 40000
 
-Draws hidden vectors and noise, makes a vector of each view out of them, and shows the nearest words, by cosine: among the
-latent vectors of the space, or, as the paper does, among the vectors themselves if they are given. What is drawn is ranked by
-log p of the words' vectors together, in nats. Words of which any two were a pair of the dictionary are left out.")]
+Draws latent vectors and noise, makes a vector of each view out of them, and shows the nearest words by cosine: among the
+latent vectors of the space, or, as the paper does, among the raw vectors if they are given. Draws are ranked by the joint
+density log p of the words' vectors, in nats. Words of which any two were a pair of the dictionary are left out.")]
 pub struct Sample {
     /// The space, made by ibfa or mbfa
     pub space: PathBuf,
-    /// How many to draw
+    /// Number of draws
     #[arg(short, default_value = "2000", value_name = "N")]
     pub n: NonZeroUsize,
-    /// How many to show
+    /// Number of draws to show, the most probable ones
     #[arg(long, default_value = "28", value_name = "N")]
     pub top: NonZeroUsize,
     /// Vectors of a view as it was aligned; give those of every view, or none
@@ -46,7 +46,7 @@ pub struct EvaluateNoise {
     /// The two views: NAME=FILE
     #[arg(required = true, num_args = 2, value_name = "NAME=FILE")]
     pub views: Vec<Named>,
-    /// Dictionary of right answers, source words first
+    /// Gold dictionary of right answers, source words first
     #[arg(long, value_name = "FILE")]
     pub gold: PathBuf,
     /// Methods to compare

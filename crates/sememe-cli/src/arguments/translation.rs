@@ -16,14 +16,14 @@ Examples:
   sememe translate space --from en --to fr --vectors cc.en.300.bin unheardof
 
 A candidate is shown with its probability of being right, in per cent, and its score. The probabilities of all words of a view
-add up to 100 %; they are calibrated by words that were held out when the space was aligned.
+add up to 100 %; they are calibrated on words that were held out when the space was aligned.
 
 Without words they are read from standard input, one a line; at a terminal that is a prompt, which an empty line ends.
 Exit code: 0 if at least one word was translated, 2 if none was.")]
 pub struct Translate {
     /// The space
     pub space: PathBuf,
-    /// View of the given words
+    /// View to translate from
     #[arg(long, value_name = "VIEW")]
     pub from: String,
     /// View to translate to; several may be given
@@ -31,7 +31,7 @@ pub struct Translate {
     pub to: Vec<String>,
     #[command(flatten)]
     pub ranking: Ranking,
-    /// How many candidates per word
+    /// Number of candidates for each word
     #[arg(long, short = 'k', default_value = "5", value_name = "K")]
     pub candidates: NonZeroUsize,
     /// Say "don't know" when the first candidate is less probable than this
@@ -51,7 +51,7 @@ pub struct Translate {
 
 #[derive(Subcommand)]
 pub enum Lexicon {
-    /// Make a dictionary: the best translation of every word of a view
+    /// Induce a dictionary: the best translation of every word of a view
     Induce(Induce),
 }
 
@@ -75,7 +75,7 @@ pub struct Induce {
     /// File to write
     #[arg(long, short, value_name = "FILE")]
     pub output: PathBuf,
-    /// Keep only words that are each other's best translation
+    /// Keep only words that are each other's best translation (mutual nearest neighbours)
     #[arg(long)]
     pub mutual: bool,
     /// Keep only translations with at least this probability of being right

@@ -1,0 +1,11 @@
+//! The documents whose Rust code is compiled and run as doc tests; there is nothing to use here.
+
+/// README.md.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+pub struct Readme;
+
+/// docs/rust.md.
+#[cfg(doctest)]
+#[doc = include_str!("rust.md")]
+pub struct Rust;
