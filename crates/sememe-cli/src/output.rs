@@ -32,6 +32,14 @@ pub fn result(global: &Global, json: Value, for_people: impl FnOnce() -> String)
     }
 }
 
+/// Text for another program, to the letter; no word of a file is in it.
+pub fn verbatim(global: &Global, json: Value, text: &str) -> anyhow::Result<()> {
+    match global.json {
+        true => print(&serde_json::to_string_pretty(&json)?),
+        false => print(text.trim_end()),
+    }
+}
+
 /// The result of a command that wrote a file. Where that was standard output it must not be mixed with the file.
 pub fn result_beside(
     written: &Path,

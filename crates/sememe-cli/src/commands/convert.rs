@@ -1,6 +1,6 @@
 //! `sememe convert`: any format to any format.
 
-use sememe::files::check_writable;
+use sememe::files::{check_readable, check_writable};
 use sememe::vectors::{self, Format};
 use serde_json::json;
 
@@ -12,6 +12,7 @@ pub fn run(arguments: &Convert, global: &Global) -> anyhow::Result<()> {
     let format = arguments.to.map_or_else(|| Format::of_name(&arguments.output), Ok)?;
     let files = vectors::files_written(&arguments.output, format);
     files.iter().try_for_each(|file| check_writable(file))?;
+    arguments.only.iter().try_for_each(|list| check_readable(list))?;
     let read = read_vectors(&arguments.input, arguments.words.clone(), &arguments.reading, global)?;
     let report = describe_read(&read);
     let mut embeddings = read.embeddings;

@@ -30,8 +30,7 @@ pub fn run(arguments: &Extend, global: &Global, interruption: &Arc<Interruption>
     if arguments.output.is_none() {
         space.check_extendable(new)?;
     }
-    let dictionaries =
-        arguments.lexicon.iter().map(|text| Dictionary::parse(text, &names)).collect::<anyhow::Result<Vec<_>>>()?;
+    let dictionaries = Dictionary::parse_all(&arguments.lexicon, &names)?;
     if dictionaries.is_empty() && arguments.identical.is_none() {
         return Err(BadUsage("which words mean the same? give --lexicon A-B=FILE, or --identical".to_owned()).into());
     }

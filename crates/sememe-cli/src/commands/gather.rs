@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use anyhow::Context;
+use sememe::files::check_readable;
 use sememe::lexicon::{self, Matched, Shared, Tuples};
 use sememe::moments;
 use sememe::prepare::Casing;
@@ -10,7 +11,7 @@ use sememe::vectors::{View, Vocabulary};
 use serde_json::{Value, json};
 
 use super::{describe_read, read_vectors};
-use crate::arguments::{BadUsage, Gathering, Global, Named, Reading, Which};
+use crate::arguments::{BadUsage, Gathering, Global, Named, Reading, Which, equals};
 use crate::output::{self, count};
 
 /// Views and the tuples over them.
@@ -58,8 +59,7 @@ pub fn gather_whatever(
             BadUsage("one view cannot be aligned with itself: give at least two, NAME=FILE each".to_owned()).into()
         );
     }
-    let dictionaries =
-        gathering.lexicon.iter().map(|text| Dictionary::parse(text, &names)).collect::<anyhow::Result<Vec<_>>>()?;
+    let dictionaries = Dictionary::parse_all(&gathering.lexicon, &names)?;
     let (views, views_read) = read_views(views, gathering, reading, global)?;
     let vocabularies: Vec<(&str, &Vocabulary)> =
         views.iter().filter_map(|view| Some((view.name(), view.words()?))).collect();
@@ -92,6 +92,7 @@ pub fn read_views(
     if let Some(unknown) = gathering.words.iter().find(|words| !names.contains(&words.name.as_str())) {
         return Err(BadUsage(format!("--words names the view {:?}, which is not given", unknown.name)).into());
     }
+    gathering.words.iter().try_for_each(|words| check_readable(&words.path))?;
     let mut views = Vec::new();
     let mut reports = Vec::new();
     for view in named {
@@ -109,32 +110,49 @@ pub struct Policy {
     pub strict: bool,
 }
 
-/// A dictionary file and the views it is for; tuples say it in their header.
+/// A dictionary file and the views it is for. Tuples say it in their header; of just two views nobody needs to.
 pub struct Dictionary<'a> {
     path: &'a Path,
     pair: Option<(&'a str, &'a str)>,
 }
 
 impl<'a> Dictionary<'a> {
-    /// `A-B=FILE` or `FILE`. View names may themselves contain `-`, so every split is tried.
-    pub fn parse(text: &'a str, views: &[&str]) -> anyhow::Result<Self> {
-        let Some((pair, path)) = text.split_once('=') else {
+    /// All that are given. That the files are there is checked before vectors are read, which takes long.
+    pub fn parse_all(given: &'a [String], views: &[&str]) -> anyhow::Result<Vec<Self>> {
+        let all = given.iter().map(|text| Self::parse(text, views)).collect::<anyhow::Result<Vec<_>>>()?;
+        all.iter().try_for_each(|dictionary| check_readable(dictionary.path))?;
+        Ok(all)
+    }
+
+    /// `A-B=FILE` or `FILE`. View names may themselves contain `-` and `=`, so every split is tried.
+    fn parse(text: &'a str, views: &[&str]) -> anyhow::Result<Self> {
+        let mut same = None;
+        let mut readings: Vec<Dictionary> = Vec::new();
+        for (pair, path) in equals(text).filter(|(_, path)| !path.is_empty()) {
+            for (from, to) in pair.match_indices('-').map(|(at, _)| (&pair[..at], &pair[at + 1..])) {
+                match views.contains(&from) && views.contains(&to) {
+                    true if from == to => same = Some(from),
+                    true => readings.push(Dictionary { path: Path::new(path), pair: Some((from, to)) }),
+                    false => {}
+                }
+            }
+        }
+        // Of several ways to read it the one counts that leaves a file.
+        if readings.iter().any(|reading| reading.path.exists()) {
+            readings.retain(|reading| reading.path.exists());
+        } else if !text.contains('=') || Path::new(text).exists() {
             return Ok(Dictionary { path: Path::new(text), pair: None });
-        };
-        let splits: Vec<(&str, &str)> = pair
-            .match_indices('-')
-            .map(|(at, _)| (&pair[..at], &pair[at + 1..]))
-            .filter(|(from, to)| views.contains(from) && views.contains(to))
-            .collect();
-        let different: Vec<&(&str, &str)> = splits.iter().filter(|(from, to)| from != to).collect();
-        let problem = match (&different[..], &splits[..]) {
-            ([pair], _) => return Ok(Dictionary { path: Path::new(path), pair: Some(**pair) }),
-            ([], []) if Path::new(text).exists() => return Ok(Dictionary { path: Path::new(text), pair: None }),
-            ([], []) => format!("{pair:?} does not name two of the views {}", views.join(", ")),
-            ([], [(view, _), ..]) => {
+        }
+        let problem = match (&readings[..], same) {
+            ([_], _) => return Ok(readings.remove(0)),
+            ([], Some(view)) => {
                 format!("a dictionary needs two different views of {}, not {view:?} twice", views.join(", "))
             }
-            _ => format!("{pair:?} can be read in several ways; rename the views"),
+            ([], None) => {
+                let pair = text.split('=').next().unwrap_or(text);
+                format!("{pair:?} does not name two of the views {}", views.join(", "))
+            }
+            _ => "can be read in several ways; rename the views".to_owned(),
         };
         Err(BadUsage(format!("--lexicon {text}: {problem}")).into())
     }
@@ -150,11 +168,10 @@ impl<'a> Dictionary<'a> {
 
     /// Of tuples over more views than there are, the columns of these views.
     fn read(&self, views: &[(&str, &Vocabulary)], strict: bool) -> sememe::Result<lexicon::Read> {
-        let names = views.iter().map(|(name, _)| (*name).to_owned()).collect();
-        let options = lexicon::ReadOptions { strict, views: Some(names) };
+        let options = lexicon::ReadOptions { strict, ..Default::default() };
         match self.pair {
             Some((from, to)) => lexicon::read_pairs(self.path, from, to, &options),
-            None => lexicon::read_tuples(self.path, &options),
+            None => lexicon::read(self.path, &views.iter().map(|(name, _)| *name).collect::<Vec<_>>(), &options),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! `sememe inspect`: what is in a file of vectors or moments, or in a space, in words and numbers.
 
 use rayon::prelude::*;
-use sememe::files;
+use sememe::files::{self, check_readable};
 use sememe::moments::Evidence;
 use sememe::prepare::Casing;
 use sememe::space::Space;
@@ -9,6 +9,7 @@ use sememe::vectors::{Embeddings, View, Vocabulary};
 use sememe_report::plots;
 use serde_json::json;
 
+use super::moments::Groups;
 use super::{describe_read, read_vectors};
 use crate::arguments::{BadUsage, Global, Inspect};
 use crate::output::{self, count, facts};
@@ -17,7 +18,11 @@ use crate::output::{self, count, facts};
 const SHOWN: usize = 8;
 
 pub fn run(arguments: &Inspect, global: &Global) -> anyhow::Result<()> {
-    match arguments.what.is_dir() {
+    let is_folder = arguments.what.is_dir();
+    if !is_folder {
+        check_readable(&arguments.what)?;
+    }
+    match is_folder {
         true => space(arguments, global),
         false if arguments.curve.is_some() => {
             Err(BadUsage("--curve draws how a space was fitted; give a space".to_owned()).into())
@@ -57,13 +62,11 @@ fn vectors(arguments: &Inspect, global: &Global) -> anyhow::Result<()> {
 fn moments(evidence: &Evidence, global: &Global) -> anyhow::Result<()> {
     let views = evidence.moments.views();
     let steps: Vec<String> = evidence.preparation.steps.iter().map(ToString::to_string).collect();
-    let groups: Vec<(Vec<&str>, f64)> = (evidence.moments.patterns().iter())
-        .map(|(pattern, moments)| (pattern.iter().map(|&view| views[view].name.as_str()).collect(), moments.n))
-        .collect();
+    let groups = Groups::of(evidence);
     let json = json!({
         "format": "moments",
         "views": views,
-        "groups": groups.iter().map(|(views, n)| json!({ "views": views, "tuples": output::number(*n) })).collect::<Vec<_>>(),
+        "groups": groups.json(),
         "casing": evidence.preparation.casing,
         "normalize": steps,
         "sources": evidence.sources,
@@ -76,8 +79,7 @@ fn moments(evidence: &Evidence, global: &Global) -> anyhow::Result<()> {
             ("case", case(evidence.preparation.casing).to_owned()),
             ("prepared by", if steps.is_empty() { "nothing".to_owned() } else { steps.join(", ") }),
         ]);
-        let rows = groups.iter().map(|(views, n)| vec![views.join(", "), count(*n as usize)]).collect();
-        format!("{facts}\n{}", output::table(&["views", "tuples"], rows, true))
+        format!("{facts}\n{}", groups.table())
     })
 }
 

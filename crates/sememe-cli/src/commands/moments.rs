@@ -2,7 +2,7 @@
 
 use sememe::files::check_writable;
 use sememe::moments::Evidence;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::gather::gather;
 use crate::arguments::{Global, Moments};
@@ -19,22 +19,35 @@ pub fn run(arguments: &Moments, global: &Global) -> anyhow::Result<()> {
     evidence.write(&arguments.output)?;
     stopwatch.finished("writing");
 
-    let views = evidence.moments.views();
-    let groups = evidence.moments.patterns().iter().map(|(pattern, moments)| {
-        let names: Vec<&str> = pattern.iter().map(|&view| views[view].name.as_str()).collect();
-        (names, moments.n)
-    });
-    let groups: Vec<(Vec<&str>, f64)> = groups.collect();
+    let groups = Groups::of(&evidence);
     let json = json!({
         "file": arguments.output.display().to_string(),
-        "views": views,
-        "groups": groups.iter().map(|(names, n)| json!({ "views": names, "tuples": output::number(*n) })).collect::<Vec<_>>(),
+        "views": evidence.moments.views(),
+        "groups": groups.json(),
         "lexicons": gathered.lexicons_read,
         "read": gathered.views_read,
     });
     output::result_beside(&arguments.output, global, json, || {
-        let rows = groups.iter().map(|(names, n)| vec![names.join(", "), count(*n as usize)]).collect();
-        let table = output::table(&["views", "tuples"], rows, true);
-        format!("{table}\nwrote {}", arguments.output.display())
+        format!("{}\nwrote {}", groups.table(), arguments.output.display())
     })
+}
+
+/// The tuples by the views that they have.
+pub struct Groups<'a>(Vec<(Vec<&'a str>, f64)>);
+
+impl<'a> Groups<'a> {
+    pub fn of(evidence: &'a Evidence) -> Self {
+        let views = evidence.moments.views();
+        let names = |pattern: &[usize]| pattern.iter().map(|&view| views[view].name.as_str()).collect();
+        Groups(evidence.moments.patterns().iter().map(|(pattern, moments)| (names(pattern), moments.n)).collect())
+    }
+
+    pub fn json(&self) -> Vec<Value> {
+        self.0.iter().map(|(names, n)| json!({ "views": names, "tuples": output::number(*n) })).collect()
+    }
+
+    pub fn table(&self) -> String {
+        let rows = self.0.iter().map(|(names, n)| vec![names.join(", "), count(*n as usize)]).collect();
+        output::table(&["views", "tuples"], rows, true)
+    }
 }

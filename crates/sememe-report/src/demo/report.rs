@@ -11,7 +11,7 @@ use crate::drawn::{without_trained, words_of};
 use crate::error::Result;
 use crate::experiment::{self, Experiment, Precision, Scores};
 use crate::map;
-use crate::plots::{self, Bar, Bars, Series};
+use crate::plots::{self, Bars, Series};
 use crate::report::{Cell, Column, Figure, Report, Row, Section, Table};
 use crate::spectrum;
 use crate::text::count;
@@ -86,9 +86,7 @@ impl Demo {
             name: name.to_owned(),
             colour: plots::colour_of(method),
             is_faint: false,
-            bars: (results.iter())
-                .map(|(_, _, found)| Bar { value: Some(found.value), interval: Some(found.interval), paper: None })
-                .collect(),
+            bars: (results.iter()).map(|(_, _, found)| Precision::bar(Some(*found), None)).collect(),
         };
         let bars = Bars {
             title: "Precision at 1 on unseen words".to_owned(),
@@ -108,7 +106,7 @@ impl Demo {
         let mut table = Table::new("P@1 of MBFA, from (rows) and to (columns)", "", columns);
         for (from, language) in LANGUAGES.iter().enumerate() {
             let cell = |to: usize| match of_mbfa.iter().find(|(a, b, _)| (*a, *b) == (from, to)) {
-                Some((_, _, found)) => Cell::measured(Ok(found.value), Some(found.interval), None),
+                Some((_, _, found)) => Precision::cell(Ok(*found), None),
                 None => Cell::text(""),
             };
             table.rows.push(Row::new(language.name, (0..LANGUAGES.len()).map(cell).collect()));

@@ -154,6 +154,13 @@ impl<'a> Lab<'a> {
         Ok(tuples)
     }
 
+    /// Whether models of English and another language can be fitted to a dictionary and tested on another.
+    pub fn can_be_tested(&self, code: &str) -> bool {
+        code != "en"
+            && self.tuples("en", code, Dictionary::Expert).is_ok()
+            && self.gold("en", code, Dictionary::Expert).is_ok()
+    }
+
     /// The three languages that are aligned together.
     pub fn trilingual(&self) -> &Outcome<Trilingual<'a>> {
         self.trilingual.get_or_init(|| Trilingual::gather(self))

@@ -6,8 +6,9 @@ use super::Findings;
 use super::claims::Claim;
 use super::data::language;
 use super::lab::{Dictionary, Lab, Outcome};
+use crate::experiment::Precision;
 use crate::noise::{self, Degradation, METHODS, Panel, Study};
-use crate::report::{Cell, Column, Figure, Row, Section, Table};
+use crate::report::{Column, Figure, Row, Section, Table};
 use sememe::observe::Observer;
 
 pub fn compute(lab: &Lab, observer: &dyn Observer) -> Findings {
@@ -28,12 +29,7 @@ pub fn compute(lab: &Lab, observer: &dyn Observer) -> Findings {
 
 fn study(lab: &Lab, observer: &dyn Observer) -> Outcome<(String, Vec<Panel>)> {
     let candidates = ["fr", "es", "de", "it"].map(str::to_owned).into_iter().chain(lab.languages.keys().cloned());
-    let is_usable = |code: &String| {
-        code != "en"
-            && lab.tuples("en", code, Dictionary::Expert).is_ok()
-            && lab.gold("en", code, Dictionary::Expert).is_ok()
-    };
-    let other = candidates.into_iter().find(is_usable);
+    let other = candidates.into_iter().find(|code| lab.can_be_tested(code));
     let other = other.ok_or_else(|| {
         "no vectors of English and another language with dictionaries to fit to and to test on".to_owned()
     })?;
@@ -58,9 +54,7 @@ fn show(pair: &str, panels: &[Panel], section: &mut Section) -> Claim {
         table.rows = (panel.results.iter())
             .map(|(method, results)| {
                 let cells = results.iter().map(|result| {
-                    let first = result.as_ref().map(|scores| scores.at[0]).map_err(Clone::clone);
-                    let interval = first.as_ref().ok().map(|precision| precision.interval);
-                    Cell::measured(first.map(|precision| precision.value), interval, None)
+                    Precision::cell(result.as_ref().map(|scores| scores.at[0]).map_err(Clone::clone), None)
                 });
                 Row::new(method.name(), cells.collect())
             })

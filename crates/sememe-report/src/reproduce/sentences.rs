@@ -3,38 +3,18 @@
 use std::collections::HashMap;
 
 use sememe::evaluate::{Bootstrap, Corpus, SentenceOptions, Words, sentences};
-use sememe::model::Method;
-use sememe::retrieve::Criterion;
 
 use super::Findings;
 use super::claims::Claim;
 use super::data::{ParallelText, language};
 use super::lab::{Dictionary, Lab, Outcome, Recipe};
 use super::paper::{self, find};
-use super::translation::Line;
+use super::translation::{self, Line};
 use crate::experiment::Precision;
 use crate::report::{Cell, Column, Row, Section, Table};
 use crate::tell;
 use crate::text::count;
 use sememe::observe::Observer;
-
-/// Lines of the same recipe follow each other, so that each text is turned into vectors once.
-fn lines() -> Vec<Line> {
-    use Method::{Ibfa, LeastSquares, Svd};
-    let plain = Recipe::plain;
-    vec![
-        ("Mikolov et al.", plain(LeastSquares), Criterion::Nn),
-        ("Dinu et al.", plain(LeastSquares), Criterion::Corrected { pool: 0 }),
-        ("Smith et al.", plain(Svd), Criterion::ISF),
-        ("SVD", plain(Svd), Criterion::Nn),
-        ("SVD+CSLS", plain(Svd), Criterion::CSLS),
-        ("IBFA", plain(Ibfa), Criterion::Nn),
-        ("IBFA+CSLS", plain(Ibfa), Criterion::CSLS),
-        ("IBFA, shrunk", Recipe::shrunk(Ibfa), Criterion::Nn),
-        ("IBFA, shrunk+CSLS", Recipe::shrunk(Ibfa), Criterion::CSLS),
-        ("IBFA, unsupervised+CSLS", Recipe::unsupervised(Ibfa), Criterion::CSLS),
-    ]
-}
 
 /// The rows as the paper orders them.
 const ROWS: [&str; 10] = [
@@ -49,6 +29,12 @@ const ROWS: [&str; 10] = [
     "IBFA+CSLS",
     "IBFA, shrunk+CSLS",
 ];
+
+/// These rows in the order of all, in which lines of the same recipe follow each other: each text is turned into vectors
+/// once.
+fn lines() -> impl Iterator<Item = Line> {
+    translation::lines().into_iter().filter(|(name, ..)| ROWS.contains(name))
+}
 
 /// What was found from and to English, by row.
 type Found = HashMap<&'static str, [Outcome<[Precision; 3]>; 2]>;
@@ -69,7 +55,7 @@ pub fn compute(lab: &Lab, observer: &dyn Observer) -> Findings {
         .flat_map(|group| ["@1", "@5", "@10"].map(|rank| Column::of(group, rank)));
     let mut table = Table::new("Retrieval of translated sentences", "", columns.collect());
     let is_of_paper = |text: &ParallelText| text.languages.iter().any(|code| code == "it");
-    let total = (texts.len() * 2 * lines().len()) as u64;
+    let total = (texts.len() * 2 * ROWS.len()) as u64;
     let mut done = 0;
     if !texts.iter().any(is_of_paper) {
         table.rows.push(Row::heading("English–Italian, Europarl"));
@@ -147,8 +133,7 @@ fn measure(lab: &Lab, text: &ParallelText, step: &mut dyn FnMut()) -> Outcome<(u
             let result = sentences(corpus, 0, &options, &()).map_err(|error| error.to_string());
             let precision = result.map(|result| {
                 let intervals = result.intervals(&Bootstrap { seed: lab.options.seed, ..Bootstrap::default() });
-                sememe::evaluate::RANKS
-                    .map(|rank| Precision { value: result.precision[&rank], interval: intervals.precision[&rank] })
+                Precision::at_ranks(&result.precision, &intervals)
             });
             note(&mut found, name, place, precision);
             step();

@@ -14,7 +14,7 @@ use super::claims::Claim;
 use super::data::language;
 use super::lab::{Dictionary, Lab, Outcome, Recipe};
 use crate::experiment::{Experiment, Precision, learned, translate};
-use crate::report::{Cell, Column, Row, Section, Table};
+use crate::report::{Column, Row, Section, Table};
 use crate::tell;
 use crate::text::count;
 use sememe::observe::Observer;
@@ -58,12 +58,7 @@ struct Study<'a, 'b> {
 impl<'a, 'b> Study<'a, 'b> {
     /// Finnish is the poor one, where it is there: it is far from all others.
     fn choose(lab: &'a Lab<'b>) -> Outcome<Self> {
-        let is_usable = |code: &&String| {
-            *code != "en"
-                && lab.tuples("en", code, Dictionary::Expert).is_ok()
-                && lab.gold("en", code, Dictionary::Expert).is_ok()
-        };
-        let mut usable: Vec<&String> = lab.languages.keys().filter(is_usable).collect();
+        let mut usable: Vec<&String> = lab.languages.keys().filter(|code| lab.can_be_tested(code)).collect();
         usable.sort_by_key(|code| *code == "fi");
         let poor = usable.pop().filter(|_| !usable.is_empty()).cloned().ok_or_else(|| {
             "no vectors of English and two other languages with dictionaries to fit to and to test on".to_owned()
@@ -115,8 +110,7 @@ impl<'a, 'b> Study<'a, 'b> {
             let model = fit();
             let cells = directions.iter().map(|[from, to]| {
                 let found = model.as_ref().map_err(Clone::clone).and_then(|model| self.precision(model, from, to));
-                let interval = found.as_ref().ok().map(|precision| precision.interval);
-                Cell::measured(found.map(|precision| precision.value), interval, None)
+                Precision::cell(found, None)
             });
             table.rows.push(Row::new(name, cells.collect()));
             tell(observer, done as u64 + 1, rows.len() as u64);

@@ -16,7 +16,7 @@ use super::paper::{self, find};
 use super::{Findings, Part};
 use crate::experiment::{Experiment, Precision, latent, translate};
 use crate::plots;
-use crate::report::{Cell, Column, Figure, Row, Section, Table};
+use crate::report::{Column, Figure, Row, Section, Table};
 use crate::tell;
 use crate::text::count;
 use sememe::observe::Observer;
@@ -276,9 +276,7 @@ impl Space<'_, '_> {
         let latent = languages.and_then(|languages| languages.latent(&*model.clone()?));
         let cell = |(at, (from, to)): (usize, &(String, String))| {
             let found = self.precision(&latent, from, to, criterion);
-            let interval = found.as_ref().ok().map(|precision| precision.interval);
-            let paper = paper.and_then(|figures| figures.get(at).copied());
-            Cell::measured(found.map(|precision| precision.value), interval, paper)
+            Precision::cell(found, paper.and_then(|figures| figures.get(at).copied()))
         };
         Row::new(name, self.directions().iter().enumerate().map(cell).collect())
     }

@@ -9,7 +9,7 @@ use super::lab::{Bilingual, Dictionary, Lab, Recipe};
 use super::paper::{self, find};
 use super::{Findings, Part};
 use crate::experiment::Precision;
-use crate::plots::{self, Bar, Bars, Series};
+use crate::plots::{self, Bars, Series};
 use crate::report::{Cell, Column, Figure, Row, Section, Table};
 use crate::spectrum;
 use crate::tell;
@@ -21,7 +21,7 @@ pub type Line = (&'static str, Recipe, Criterion);
 const CORRECTED: Criterion = Criterion::Corrected { pool: 0 };
 
 /// Lines of the same recipe follow each other, so that each space is made once.
-fn lines() -> Vec<Line> {
+pub fn lines() -> Vec<Line> {
     use Method::{Cca, CcaNipals, Ibfa, LeastSquares, Svd};
     let plain = Recipe::plain;
     vec![
@@ -147,8 +147,7 @@ fn table_1(lab: &Lab, directions: &[(String, String)], findings: &mut Findings) 
         let row = |name: &&'static str| {
             let cell = |(at, direction): (usize, &(String, String))| {
                 let found = precision(lab, direction, dictionary, name).map(|at| at[0]);
-                let interval = found.as_ref().ok().map(|precision| precision.interval);
-                Cell::measured(found.map(|precision| precision.value), interval, of_paper(lines, name, at))
+                Precision::cell(found, of_paper(lines, name, at))
             };
             Row::new(*name, directions.iter().enumerate().map(cell).collect())
         };
@@ -203,12 +202,8 @@ fn bars(lab: &Lab, directions: &[(String, String)]) -> Option<Figure> {
         is_faint,
         bars: (shown.iter())
             .map(|&(at, direction)| {
-                let precision = found(direction, name).map(|at| at[0]);
-                Bar {
-                    value: precision.map(|precision| precision.value),
-                    interval: precision.map(|precision| precision.interval),
-                    paper: find(&paper::SUPERVISED, name).and_then(|row| row.get(at).copied()),
-                }
+                let paper = find(&paper::SUPERVISED, name).and_then(|row| row.get(at).copied());
+                Precision::bar(found(direction, name).map(|at| at[0]), paper)
             })
             .collect(),
     };

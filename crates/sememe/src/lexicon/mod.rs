@@ -127,6 +127,18 @@ pub struct Read {
     pub ignored_columns: bool,
 }
 
+/// Reads a dictionary over these views: tuples under a header of view names ([`read_tuples`]) or, where there are just two
+/// views, pairs without a header, words of the first view first ([`read_pairs`]).
+pub fn read(path: &Path, views: &[&str], options: &ReadOptions) -> Result<Read> {
+    let input = Input::open(path)?;
+    let text = text::text_of(&input)?;
+    let options = ReadOptions { views: Some(views.iter().map(|&view| view.to_owned()).collect()), ..options.clone() };
+    match *views {
+        [from, to] if !parse::begins_with_names(&text, views) => parse::pairs(path, &text, from, to, &options),
+        _ => parse::tuples(path, &text, &options),
+    }
+}
+
 /// Reads a dictionary of pairs: `a b`, or separated by tabs, commas or semicolons.
 pub fn read_pairs(path: &Path, from: &str, to: &str, options: &ReadOptions) -> Result<Read> {
     read_pairs_input(&Input::open(path)?, from, to, options)

@@ -73,8 +73,11 @@ impl Space {
 
     /// Opens a space: reads the model, leaves the views where they are.
     pub fn open(path: &Path) -> Result<Self> {
-        if path.is_dir() && !Self::is_space(path) {
-            let problem = format!("is no sememe space: it has no {MODEL}; make one with `sememe align`");
+        if !Self::is_space(path) {
+            let problem = match fs::metadata(path).map_err(|e| Error::read(path, e))?.is_dir() {
+                true => format!("is no sememe space: it has no {MODEL}; make one with `sememe align`"),
+                false => "is a file, and a sememe space is a folder; make one with `sememe align`".to_owned(),
+            };
             return Err(Error::malformed(path, Place::Whole, problem));
         }
         Ok(Space { path: path.to_owned(), alignment: Alignment::read(&path.join(model_file(extensions(path))))? })

@@ -27,6 +27,10 @@ pub fn run(arguments: &Align, global: &Global, interruption: &Arc<Interruption>)
             false => None,
         },
     };
+    if arguments.moments.is_empty() {
+        // What moments hold is known when they are read, which is soon.
+        options.fit.check_for(&arguments.views.iter().map(|view| view.name.as_str()).collect::<Vec<_>>())?;
+    }
     let result = match &arguments.learning {
         Learning { refine: false, unsupervised: false, .. } if arguments.moments.is_empty() => {
             from_vectors(arguments, &options, global, &rounds)

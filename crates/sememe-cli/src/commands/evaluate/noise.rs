@@ -1,7 +1,7 @@
 //! `sememe evaluate noise`: what is left of the precision as the input gets worse.
 
 use sememe::evaluate::Overlap;
-use sememe::files::{self, check_writable};
+use sememe::files::{self, check_readable, check_writable};
 use sememe::lexicon::{self, TrainedPairs};
 use sememe_report::noise::{self, Degradation, Outcome, Panel, Study};
 use serde_json::json;
@@ -15,6 +15,7 @@ pub fn run(arguments: &EvaluateNoise, global: &Global) -> anyhow::Result<()> {
     if let Some(file) = &arguments.plot {
         check_writable(file)?;
     }
+    check_readable(&arguments.gold)?;
     let gathered = gather(&arguments.views, &arguments.gathering, &arguments.reading, global)?;
     let [from, to] = [0, 1].map(|place| gathered.views[place].name());
     let [source, target] = &[0, 1].map(|place| gathered.views[place].named());

@@ -1,6 +1,7 @@
 //! `sememe evaluate sentences`.
 
 use sememe::evaluate::{Bootstrap, Corpus, SentenceOptions, sentences};
+use sememe::files::check_readable;
 use sememe::retrieve::Criterion;
 use serde_json::{Value, json};
 
@@ -18,6 +19,7 @@ pub fn run(arguments: &EvaluateSentences, global: &Global) -> anyhow::Result<()>
     if let Some(criterion) = criteria.iter().find(|criterion| criterion.is_generative()) {
         return Err(BadUsage(format!("{criterion} is for words: the model says nothing of sentences")).into());
     }
+    [&arguments.source, &arguments.target].into_iter().try_for_each(|file| check_readable(file))?;
     let mut stopwatch = Stopwatch::start(global);
     let direction = &arguments.direction;
     let named = [direction.from.as_deref(), direction.to.as_deref()];

@@ -2,6 +2,7 @@
 
 use anyhow::Context;
 use sememe::evaluate::{Probabilities, SentencePairs, Sts, StsYear, Weighting, sts, sts_years};
+use sememe::files::check_readable;
 use serde_json::{Value, json};
 
 use super::subject::View;
@@ -20,6 +21,7 @@ pub fn run(arguments: &EvaluateSts, global: &Global) -> anyhow::Result<()> {
     let files =
         files_of(&arguments.sets, |folder| Ok(SentencePairs::files_in(folder)?), "called STS*.tsv or STS.input.*.txt")?;
     let sets = files.iter().map(|file| SentencePairs::read(file)).collect::<Result<Vec<_>, _>>()?;
+    arguments.frequencies.iter().try_for_each(|file| check_readable(file))?;
     let view = View::open(&arguments.what, arguments.view.as_deref(), &arguments.vectors, global)?;
     let mut results = Vec::new();
     for (name, weighting) in weightings(arguments, &view)? {

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use sememe::evaluate::{self, Bootstrap, Comparison, Oov, Overlap, Translation};
+use sememe::files::check_readable;
 use sememe::lexicon::{self, Lexicon};
 use sememe::prepare::Casing;
 use sememe::retrieve::{Criterion, Pair, Retriever};
@@ -11,13 +12,16 @@ use sememe::vectors::Embeddings;
 use serde_json::{Value, json};
 
 use super::super::gather::report_read;
-use super::subject::{casing, open_space, open_vectors};
+use super::subject::{casing, open_space, open_two_vectors};
 use super::{RANKED, case, ranked_cells};
 use crate::arguments::{BadUsage, EvaluateTranslation, Global};
 use crate::output::{self, count};
 use crate::progress::Bar;
 
 pub fn run(arguments: &EvaluateTranslation, global: &Global) -> anyhow::Result<()> {
+    if !arguments.gold.is_dir() {
+        check_readable(&arguments.gold)?;
+    }
     let subject = Subject::open(arguments, global)?;
     let other = arguments.compare.as_deref().map(Space::open).transpose()?;
     let names = match &subject {
@@ -119,11 +123,8 @@ impl Subject {
         if let Some(space) = open_space(&arguments.what, &arguments.vectors, with)? {
             return Ok(Subject::Space(Box::new(space)));
         }
-        let with =
-            with.ok_or_else(|| BadUsage("two files of vectors are needed; give the other by --with".to_owned()))?;
-        let source = open_vectors(&arguments.what, true, &arguments.vectors, global)?;
-        let target = open_vectors(with, false, &arguments.vectors, global)?;
-        Ok(Subject::Vectors(Box::new([source, target]), casing(&arguments.vectors)))
+        let vectors = open_two_vectors(&arguments.what, with, &arguments.vectors, global)?;
+        Ok(Subject::Vectors(Box::new(vectors), casing(&arguments.vectors)))
     }
 
     fn casing(&self) -> Casing {
