@@ -15,6 +15,7 @@ use sememe::vectors::{Embeddings, View};
 
 use crate::plots::Bar;
 use crate::report::Cell;
+use crate::work::begin;
 
 /// Prepared views and tuples over them.
 pub struct Experiment {
@@ -33,7 +34,8 @@ impl Experiment {
     }
 
     /// Fits as `sememe align` does: automatic shrinkage is chosen by held-out translations.
-    pub fn fit(&self, options: &model::FitOptions) -> sememe::Result<Model> {
+    pub fn fit(&self, options: &model::FitOptions, observer: &dyn Observer) -> sememe::Result<Model> {
+        begin(observer)?;
         let mut options = options.clone();
         if options.shrinkage == Shrinkage::Auto {
             let mut tried = options.clone();
@@ -41,7 +43,7 @@ impl Experiment {
             tried.method = options.method.map(|method| if method == Method::CcaNipals { Method::Cca } else { method });
             options.shrinkage = held_out_shrinkage(&self.moments, &self.views, &self.tuples, &tried)?;
         }
-        Ok(model::fit(&self.moments, &options, &())?.0)
+        Ok(model::fit(&self.moments, &options, observer)?.0)
     }
 
     /// The words of a view where a model puts them.

@@ -306,7 +306,6 @@ impl Reading {
             format: self.format,
             words,
             strict: self.strict,
-            ..ReadOptions::default()
         }
     }
 }

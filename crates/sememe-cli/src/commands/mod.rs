@@ -21,7 +21,7 @@ pub mod translate;
 use std::path::{Path, PathBuf};
 
 use sememe::files::check_readable;
-use sememe::vectors::{self, Read, ReadOptions};
+use sememe::vectors::{self, Read};
 use serde_json::{Value, json};
 
 use crate::arguments::{Global, Reading};

@@ -85,7 +85,8 @@ fn align_evaluate_translate_and_project_work_together() {
     // Projecting the same vectors again gives what the space holds.
     let same = format!("fi={}", bundled("fi.npy.zst").display());
     json(folder.path(), &["project", "space", &same, "-o", "again.safetensors"]);
-    let read = |path: &str| sememe::vectors::read(&folder.path().join(path), &Default::default()).unwrap().embeddings;
+    let read =
+        |path: &str| sememe::vectors::read(&folder.path().join(path), &Default::default(), &()).unwrap().embeddings;
     assert_eq!(read("again.safetensors").matrix().as_slice(), read("space/fi.safetensors").matrix().as_slice());
 }
 
@@ -168,7 +169,7 @@ fn convert_and_inspect_every_format() {
         assert_eq!((seen["words"].as_u64(), seen["dimension"].as_u64()), (Some(5000), Some(300)), "{to}");
         from = to.to_owned();
     }
-    let vectors = |path: std::path::PathBuf| sememe::vectors::read(&path, &Default::default()).unwrap().embeddings;
+    let vectors = |path: std::path::PathBuf| sememe::vectors::read(&path, &Default::default(), &()).unwrap().embeddings;
     let (first, last) = (vectors(bundled("en.npy.zst")), vectors(folder.path().join("e.txt")));
     assert_eq!(first.fingerprint(), last.fingerprint());
 }

@@ -123,7 +123,7 @@ fn spellings_are_suggested_for_unknown_words() {
 fn further_vectors_translate_words_that_the_space_does_not_have() {
     let few = tempfile::tempdir().unwrap();
     align(few.path(), &["--max-words", "4500"]);
-    let vectors = sememe::vectors::read(&bundled("fi.npy.zst"), &Default::default()).unwrap().embeddings;
+    let vectors = sememe::vectors::read(&bundled("fi.npy.zst"), &Default::default(), &()).unwrap().embeddings;
     let rare = vectors.word(4800).to_lowercase();
     let arguments = ["translate", "space", "--from", "fi", "--to", "ru", &rare];
     assert_eq!(sememe(few.path(), &arguments).status.code(), Some(2));

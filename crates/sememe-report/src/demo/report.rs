@@ -47,7 +47,7 @@ impl Demo {
     }
 
     /// A model of some of the languages by another method.
-    fn rival<'a>(&self, prepared: &'a [Embeddings], method: Method, places: &[usize]) -> Result<(Experiment, Model)> {
+    fn rival(&self, prepared: &[Embeddings], method: Method, places: &[usize]) -> Result<(Experiment, Model)> {
         let views: Vec<(&str, &Embeddings)> =
             places.iter().map(|&place| (LANGUAGES[place].code, &prepared[place])).collect();
         let mut tuples = Tuples::new(places.len());
@@ -63,7 +63,8 @@ impl Demo {
             // What was best for all languages is good for two of them.
             _ => Shrinkage::By(self.aligned.alignment.model.shrinkage[0]),
         };
-        let model = experiment.fit(&FitOptions { method: Some(method), shrinkage, ..FitOptions::default() })?;
+        let options = FitOptions { method: Some(method), shrinkage, ..FitOptions::default() };
+        let model = experiment.fit(&options, &())?;
         Ok((experiment, model))
     }
 

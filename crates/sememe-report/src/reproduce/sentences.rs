@@ -12,9 +12,8 @@ use super::paper::{self, find};
 use super::translation::{self, Line};
 use crate::experiment::Precision;
 use crate::report::{Cell, Column, Row, Section, Table};
-use crate::tell;
 use crate::text::count;
-use sememe::observe::Observer;
+use crate::work::Work;
 
 /// The rows as the paper orders them.
 const ROWS: [&str; 10] = [
@@ -39,7 +38,7 @@ fn lines() -> impl Iterator<Item = Line> {
 /// What was found from and to English, by row.
 type Found = HashMap<&'static str, [Outcome<[Precision; 3]>; 2]>;
 
-pub fn compute(lab: &Lab, observer: &dyn Observer) -> Findings {
+pub fn compute(lab: &Lab, work: &Work) -> Findings {
     let mut section = Section::new("table-5", "Table 5 · Sentence retrieval");
     section.say(
         "How often the translation of a sentence is the nearest, or among the 5 or 10 nearest, of all sentences of the other \
@@ -64,9 +63,9 @@ pub fn compute(lab: &Lab, observer: &dyn Observer) -> Findings {
         table.rows.extend(ROWS.iter().map(|name| row(name, &none, find(&paper::SENTENCES, name))));
     }
     for text in &texts {
-        let found = measure(lab, text, &mut || {
+        let found = measure(lab, text, work, &mut || {
             done += 1;
-            tell(observer, done, total);
+            work.advance(done, total);
         });
         let paper = |name: &str| if is_of_paper(text) { find(&paper::SENTENCES, name) } else { None };
         let (lines, found) = match found {
@@ -104,7 +103,7 @@ fn row(name: &str, found: &[Outcome<[Precision; 3]>; 2], paper: Option<[f64; 6]>
 }
 
 /// Every row on one text, from and to English, and how many lines that has.
-fn measure(lab: &Lab, text: &ParallelText, step: &mut dyn FnMut()) -> Outcome<(usize, Found)> {
+fn measure(lab: &Lab, text: &ParallelText, work: &Work, step: &mut dyn FnMut()) -> Outcome<(usize, Found)> {
     let mut found: Found = HashMap::new();
     let mut lines_of_text = 0;
     let english = text.languages.iter().position(|code| code == "en").unwrap_or(0);
@@ -114,7 +113,7 @@ fn measure(lab: &Lab, text: &ParallelText, step: &mut dyn FnMut()) -> Outcome<(u
         for (name, recipe, criterion) in lines() {
             if corpus.as_ref().is_none_or(|(known, _)| *known != recipe) {
                 let key = (text.languages[from].clone(), text.languages[to].clone(), Dictionary::Expert, recipe);
-                let latent = match lab.latent(&key) {
+                let latent = match lab.latent(&key, work) {
                     Err(reason) if recipe.is_learned() => {
                         note(&mut found, name, place, Err(reason));
                         step();
@@ -124,13 +123,14 @@ fn measure(lab: &Lab, text: &ParallelText, step: &mut dyn FnMut()) -> Outcome<(u
                 };
                 let words = [0, 1].map(|view| Words { embeddings: &latent[view], casing: lab.options.casing });
                 let files = [text.files[from].as_path(), text.files[to].as_path()];
-                let read = Corpus::read(files, words, lab.options.sentences, &()).map_err(|error| error.to_string())?;
+                let read =
+                    Corpus::read(files, words, lab.options.sentences, work).map_err(|error| error.to_string())?;
                 corpus = Some((recipe, read));
             }
             let Some((_, corpus)) = &corpus else { continue };
             lines_of_text = corpus.len();
             let options = SentenceOptions { criterion, seed: lab.options.seed, ..SentenceOptions::default() };
-            let result = sentences(corpus, 0, &options, &()).map_err(|error| error.to_string());
+            let result = sentences(corpus, 0, &options, work).map_err(|error| error.to_string());
             let precision = result.map(|result| {
                 let intervals = result.intervals(&Bootstrap { seed: lab.options.seed, ..Bootstrap::default() });
                 Precision::at_ranks(&result.precision, &intervals)

@@ -17,9 +17,8 @@ use super::{Findings, Part};
 use crate::experiment::{Experiment, Precision, latent, translate};
 use crate::plots;
 use crate::report::{Column, Figure, Row, Section, Table};
-use crate::tell;
 use crate::text::count;
-use sememe::observe::Observer;
+use crate::work::Work;
 
 /// Three languages, the tuples over them that no test has a pair of, and the tests.
 pub struct Trilingual<'a> {
@@ -66,8 +65,8 @@ impl<'a> Trilingual<'a> {
     }
 
     /// MBFA as the paper has it, at its maximum.
-    pub fn converged(&self) -> Outcome<Rc<Model>> {
-        self.converged.get_or_init(|| self.fit(&plain(Method::Mbfa))).clone()
+    pub fn converged(&self, work: &Work) -> Outcome<Rc<Model>> {
+        self.converged.get_or_init(|| self.fit(&plain(Method::Mbfa), work)).clone()
     }
 
     /// The words of every language where a model puts them.
@@ -77,10 +76,10 @@ impl<'a> Trilingual<'a> {
         self.words.iter().enumerate().map(project).collect()
     }
 
-    fn fit(&self, options: &FitOptions) -> Outcome<Rc<Model>> {
+    fn fit(&self, options: &FitOptions, work: &Work) -> Outcome<Rc<Model>> {
         let views: Vec<(&str, &Embeddings)> =
             self.codes.iter().map(String::as_str).zip(self.words.iter().copied()).collect();
-        let fitted = Experiment::new(&views, self.tuples.clone()).and_then(|experiment| experiment.fit(options));
+        let fitted = Experiment::new(&views, self.tuples.clone()).and_then(|experiment| experiment.fit(options, work));
         fitted.map(Rc::new).map_err(|error| error.to_string())
     }
 }
@@ -131,22 +130,23 @@ fn ordered_pairs(codes: &[String]) -> impl Iterator<Item = (&str, &str)> {
     codes.iter().flat_map(|from| codes.iter().filter(move |to| *to != from).map(move |to| (from.as_str(), to.as_str())))
 }
 
-pub fn compute(lab: &Lab, observer: &dyn Observer) -> Findings {
+pub fn compute(lab: &Lab, work: &Work) -> Findings {
     let languages = lab.trilingual();
     let mut findings = Findings::default();
-    let fit =
-        |options: FitOptions| languages.as_ref().map_err(Clone::clone).and_then(|languages| languages.fit(&options));
+    let fit = |options: FitOptions| {
+        languages.as_ref().map_err(Clone::clone).and_then(|languages| languages.fit(&options, work))
+    };
     let (six, eight) = (lab.options.wants(Part::Table(6)), lab.options.wants(Part::Table(8)));
     let steps = 3 * u64::from(six) + u64::from(eight);
-    let converged = languages.as_ref().map_err(Clone::clone).and_then(Trilingual::converged);
+    let converged = languages.as_ref().map_err(Clone::clone).and_then(|languages| languages.converged(work));
     let space = Space { lab, languages };
     if six {
         let mut section = Section::new("table-6", "Table 6 · Three languages in one space");
         section.say(space.about());
         let svd = fit(FitOptions { pivot: space.pivot(), ..plain(Method::Svd) });
-        tell(observer, 1, steps);
+        work.advance(1, steps);
         let shrunk = fit(FitOptions { shrinkage: Shrinkage::Auto, ..plain(Method::Mbfa) });
-        tell(observer, 2, steps);
+        work.advance(2, steps);
         let mut table = space.table("P@1 in a common space");
         for (heading, suffix, what, criterion) in
             [("Nearest neighbour", "", "", Criterion::Nn), ("CSLS", "+CSLS", ", CSLS", Criterion::CSLS)]
@@ -159,7 +159,7 @@ pub fn compute(lab: &Lab, observer: &dyn Observer) -> Findings {
             let text = format!("Three languages{what}: MBFA is ahead of SVD");
             findings.claims.push(Claim::compare(text, &table, &format!("MBFA{suffix}"), &format!("SVD{suffix}")));
         }
-        tell(observer, 3, steps);
+        work.advance(3, steps);
         section.add(table);
         findings.sections.push(section);
     }
@@ -168,7 +168,7 @@ pub fn compute(lab: &Lab, observer: &dyn Observer) -> Findings {
         options.mbfa =
             mbfa::MbfaOptions { solver: Solver::Em, evaluations: lab.options.em_steps, ..Default::default() };
         let em = fit(options);
-        tell(observer, steps, steps);
+        work.advance(steps, steps);
         findings.sections.push(learning(&space, &em, &converged));
     }
     findings

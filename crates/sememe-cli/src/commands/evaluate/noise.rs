@@ -43,6 +43,7 @@ pub fn run(arguments: &EvaluateNoise, global: &Global) -> anyhow::Result<()> {
     let bar = Bar::new(global, "fitting worse and worse");
     let panels = study.run(&degradations, &*bar);
     bar.finish();
+    let panels = panels?;
     if panels.iter().find_map(Panel::queries).is_none() {
         let nothing = "there is nothing to measure: give --levels, --wrong or --entries";
         let reason = panels.iter().flat_map(Panel::failures).next().unwrap_or(nothing);

@@ -89,7 +89,8 @@ fn relations(values: &Matrix) -> [Mat; 3] {
         times_transpose(&sizes, &sizes)
     };
     let squares = columns(&|x| f64::from((x * x).min(LARGEST_VALUE * LARGEST_VALUE)));
-    let skewness = times_transpose(&squares, &columns(&|x| f64::from(x.clamp(-LARGEST_VALUE, LARGEST_VALUE)) / n as f64));
+    let skewness =
+        times_transpose(&squares, &columns(&|x| f64::from(x.clamp(-LARGEST_VALUE, LARGEST_VALUE)) / n as f64));
     let about = columns(&|x| f64::from(u8::from(x > HIGH)));
     let together = times_transpose(&about, &about);
     let expected = |i: usize, j: usize| together[(i, i)] * together[(j, j)] / n as f64;
