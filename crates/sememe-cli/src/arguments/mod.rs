@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use clap::{Args, Parser, Subcommand};
+use sememe::gather::splits_at_equals;
 use sememe::model::{FitOptions, Shrinkage};
 use sememe::vectors::{Format, ReadOptions};
 
@@ -321,18 +322,13 @@ impl FromStr for Named {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let splits = || equals(text).filter(|(name, path)| !name.is_empty() && !path.is_empty());
+        let splits = || splits_at_equals(text).filter(|(name, path)| !name.is_empty() && !path.is_empty());
         let (name, path) = splits()
             .find(|(_, path)| Path::new(path).exists())
             .or_else(|| splits().next())
             .ok_or_else(|| "give a name and a file, such as en=en.vec".to_owned())?;
         Ok(Named { name: name.to_owned(), path: path.into() })
     }
-}
-
-/// What is before and behind each `=`.
-pub fn equals(text: &str) -> impl Iterator<Item = (&str, &str)> {
-    text.match_indices('=').map(|(at, _)| (&text[..at], &text[at + 1..]))
 }
 
 fn parse_format(name: &str) -> Result<Format, sememe::Error> {

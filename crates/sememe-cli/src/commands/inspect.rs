@@ -2,6 +2,7 @@
 
 use rayon::prelude::*;
 use sememe::files::{self, check_readable};
+use sememe::gather::ViewRead;
 use sememe::moments::Evidence;
 use sememe::prepare::Casing;
 use sememe::space::Space;
@@ -10,7 +11,7 @@ use sememe_report::plots;
 use serde_json::json;
 
 use super::moments::Groups;
-use super::{describe_read, read_vectors};
+use super::read_vectors;
 use crate::arguments::{BadUsage, Global, Inspect};
 use crate::output::{self, count, facts};
 
@@ -38,7 +39,7 @@ fn vectors(arguments: &Inspect, global: &Global) -> anyhow::Result<()> {
     let read = read_vectors(&arguments.what, arguments.words.clone(), &arguments.reading, global)?;
     let embeddings = &read.embeddings;
     let lengths = Lengths::of(embeddings);
-    let mut json = describe_read(&read);
+    let mut json = serde_json::to_value(ViewRead::new(&read))?;
     json["subwords"] = json!(embeddings.subwords().is_some());
     json["length"] = json!({ "mean": lengths.mean, "smallest": lengths.smallest, "largest": lengths.largest });
     json["first_words"] = json!(first_words(embeddings.vocabulary()));

@@ -21,8 +21,8 @@ pub mod translate;
 use std::path::{Path, PathBuf};
 
 use sememe::files::check_readable;
+use sememe::gather::ViewRead;
 use sememe::vectors::{self, Read};
-use serde_json::{Value, json};
 
 use crate::arguments::{Global, Reading};
 use crate::output;
@@ -36,21 +36,16 @@ fn read_vectors(path: &Path, words: Option<PathBuf>, reading: &Reading, global: 
     let read = vectors::read(path, &reading.options(words), &*bar);
     bar.finish();
     let read = read?;
+    report_vectors(path, &ViewRead::new(&read), global);
+    Ok(read)
+}
+
+/// Says what of a file of vectors was skipped, and what should be known about it.
+fn report_vectors(path: &Path, read: &ViewRead, global: &Global) {
     for warning in &read.warnings {
         output::warn(global, format_args!("{}: {warning}", path.display()));
     }
     if read.skipped.total() > 0 {
         output::warn(global, format_args!("{}: skipped {}", path.display(), read.skipped));
     }
-    Ok(read)
-}
-
-fn describe_read(read: &Read) -> Value {
-    json!({
-        "format": read.format,
-        "words": read.embeddings.len(),
-        "dimension": read.embeddings.dim(),
-        "skipped": read.skipped,
-        "warnings": read.warnings.iter().map(ToString::to_string).collect::<Vec<_>>(),
-    })
 }

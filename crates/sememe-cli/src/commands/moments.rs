@@ -14,7 +14,7 @@ pub fn run(arguments: &Moments, global: &Global) -> anyhow::Result<()> {
     let mut stopwatch = Stopwatch::start(global);
     let gathered = gather(&arguments.views, &arguments.gathering, &arguments.reading, global)?;
     stopwatch.finished("reading");
-    let (evidence, _) = Evidence::gather(gathered.views, &gathered.tuples, &arguments.gathering.options())?;
+    let (evidence, _) = Evidence::gather(gathered.views, &gathered.tuples, &arguments.gathering.evidence_options())?;
     stopwatch.finished("summing");
     evidence.write(&arguments.output)?;
     stopwatch.finished("writing");

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use sememe::align::{self, Aligned};
+use sememe::gather::{LexiconRead, ViewRead};
 use sememe::model::LatentView;
 use sememe::moments::Evidence;
 use sememe::space::Space;
@@ -20,7 +21,7 @@ pub fn run(arguments: &Align, global: &Global, interruption: &Arc<Interruption>)
     Space::check_writable(&arguments.output)?;
     let rounds = Rounds::new(global, interruption);
     let options = align::AlignOptions {
-        evidence: arguments.gathering.options(),
+        evidence: arguments.gathering.evidence_options(),
         fit: arguments.fitting.options(global.seed),
         resume: match arguments.resume {
             true => Some(Space::open(&arguments.output).context("nothing to resume")?.alignment().clone()),
@@ -61,16 +62,16 @@ fn from_vectors(
     stopwatch.finished("reading");
     let aligned = align::align(gathered.views, &gathered.tuples, options, rounds)?;
     stopwatch.finished("fitting");
-    let json = describe_with(&aligned, gathered.lexicons_read, gathered.views_read);
+    let json = describe_with(&aligned, &gathered.lexicons_read, &gathered.views_read);
     Ok((aligned, json))
 }
 
 /// What was fitted to what, for machines.
-fn describe_with(aligned: &Aligned, lexicons_read: Vec<Value>, views_read: Vec<Value>) -> Value {
+fn describe_with(aligned: &Aligned, lexicons_read: &[LexiconRead], views_read: &[ViewRead]) -> Value {
     let mut json = describe(aligned);
     json["lexicons"] = json!(lexicons_read);
     for (view, report) in json["views"].as_array_mut().into_iter().flatten().zip(views_read) {
-        view["read"] = report;
+        view["read"] = json!(report);
     }
     json
 }
@@ -98,7 +99,7 @@ fn from_moments(
             return Err(sememe::Error::UnknownView { name: view.name.clone(), known }.into());
         }
     }
-    let (mut views, _) = read_views(&arguments.views, &arguments.gathering, &arguments.reading, global)?;
+    let mut views = read_views(&arguments.views, &arguments.gathering, &arguments.reading, global)?;
     stopwatch.finished("reading");
     let (alignment, warnings) = align::fit_evidence(evidence, options, rounds)?;
     stopwatch.finished("fitting");

@@ -2,12 +2,12 @@
 
 use sememe::evaluate::Overlap;
 use sememe::files::{self, check_readable, check_writable};
-use sememe::lexicon::{self, TrainedPairs};
+use sememe::lexicon::{self, LexiconReport, TrainedPairs};
 use sememe_report::noise::{self, Degradation, Outcome, Panel, Study};
 use serde_json::json;
 
 use crate::arguments::{BadUsage, EvaluateNoise, Global};
-use crate::commands::gather::{gather, report_read};
+use crate::commands::gather::{gather, report_lexicon};
 use crate::output::{self, count};
 use crate::progress::Bar;
 
@@ -20,7 +20,8 @@ pub fn run(arguments: &EvaluateNoise, global: &Global) -> anyhow::Result<()> {
     let [from, to] = [0, 1].map(|place| gathered.views[place].name());
     let [source, target] = &[0, 1].map(|place| gathered.views[place].named());
     let read = lexicon::read_pairs(&arguments.gold, from, to, &Default::default())?;
-    let gold_report = report_read(&arguments.gold.display().to_string(), &read, global);
+    let gold_report = LexiconReport::new(&arguments.gold, &read);
+    report_lexicon(&gold_report, global);
     let gold = arguments.gathering.casing().of_lexicon(read.lexicon);
     let views = [source, target];
     let trained = TrainedPairs::of(&gathered.tuples, &[from, to], |view, word| views[view].word(word));

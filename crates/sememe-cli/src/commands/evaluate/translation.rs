@@ -4,14 +4,14 @@ use std::path::{Path, PathBuf};
 
 use sememe::evaluate::{self, Bootstrap, Comparison, Oov, Overlap, Translation};
 use sememe::files::check_readable;
-use sememe::lexicon::{self, Lexicon};
+use sememe::lexicon::{self, Lexicon, LexiconReport};
 use sememe::prepare::Casing;
 use sememe::retrieve::{Criterion, Pair, Retriever};
 use sememe::space::{Space, Views};
 use sememe::vectors::Embeddings;
 use serde_json::{Value, json};
 
-use super::super::gather::report_read;
+use super::super::gather::report_lexicon;
 use super::subject::{casing, open_space, open_two_vectors};
 use super::{RANKED, case, ranked_cells};
 use crate::arguments::{BadUsage, EvaluateTranslation, Global};
@@ -170,8 +170,9 @@ fn read_gold(path: &Path, [from, to]: [&str; 2], is_back: bool, global: &Global)
     let file = if is_folder { gold_in(path, from, to)? } else { path.to_owned() };
     let columns = if is_back && !is_folder { [to, from] } else { [from, to] };
     let read = lexicon::read_pairs(&file, columns[0], columns[1], &Default::default())?;
-    let report = report_read(&file.display().to_string(), &read, global);
-    Ok((read.lexicon.restricted(&[from, to])?, report))
+    let report = LexiconReport::new(&file, &read);
+    report_lexicon(&report, global);
+    Ok((read.lexicon.restricted(&[from, to])?, json!(report)))
 }
 
 /// The test dictionary of a folder as MUSE, XLING and Dinu et al. call theirs.
