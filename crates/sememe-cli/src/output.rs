@@ -107,11 +107,6 @@ pub fn facts(rows: Vec<(&str, String)>) -> String {
     rows.iter().map(|(name, value)| format!("{name:width$}  {}\n", visible(value))).collect()
 }
 
-/// A count for machines: an integer where it is one (weighted tuples may not add up to one).
-pub fn number(value: f64) -> Value {
-    if value.fract() == 0.0 { Value::from(value as u64) } else { Value::from(value) }
-}
-
 #[cfg(test)]
 mod tests {
     #[test]

@@ -13,7 +13,6 @@
 //! Nothing here prints or reads arguments. Long work tells an [`Observer`](sememe::observe::Observer) how far it is.
 
 pub mod demo;
-pub mod drawn;
 mod error;
 pub mod experiment;
 pub mod map;

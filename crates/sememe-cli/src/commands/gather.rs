@@ -104,7 +104,8 @@ pub fn read_files(
     Ok((views, views_read))
 }
 
-fn report_views(files: &[ViewFile], read: &[ViewRead], global: &Global) {
+/// Says what of files of vectors was skipped, and what should be known about them.
+pub fn report_views(files: &[ViewFile], read: &[ViewRead], global: &Global) {
     files.iter().zip(read).for_each(|(file, read)| report_vectors(&file.path, read, global));
 }
 

@@ -3,11 +3,10 @@
 use sememe::lexicon::Tuples;
 use sememe::model::{FitOptions, Method, Model, Shrinkage};
 use sememe::prepare::Step;
-use sememe::sample::{self, Vocabularies};
+use sememe::sample::{self, Vocabularies, without_trained};
 use sememe::vectors::{Embeddings, Vocabulary};
 
 use super::{Demo, Direction, LANGUAGES, evaluate_all, learning};
-use crate::drawn::{without_trained, words_of};
 use crate::error::Result;
 use crate::experiment::{self, Experiment, Precision, Scores};
 use crate::map;
@@ -198,7 +197,7 @@ impl Demo {
             LANGUAGES[1..].iter().map(|language| Column::new(language.name)).chain([Column::new("log p, nats")]);
         let mut table = Table::new("The most probable draws", "English", columns.collect());
         for drawn in new.iter().take(SHOWN) {
-            let words = words_of(drawn, &vocabularies);
+            let words = drawn.spelled(&vocabularies);
             let others = words[1..].iter().map(|&word| Cell::text(word));
             let density = Cell::measured(Ok(drawn.log_density), None, None);
             table.rows.push(Row::new(words[0], others.chain([density]).collect()));

@@ -4,14 +4,13 @@ use std::collections::HashMap;
 
 use sememe::lexicon::TrainedPairs;
 use sememe::model::Method;
-use sememe::sample::{Drawn, Vocabularies, draw};
+use sememe::sample::{Drawn, Vocabularies, draw, without_trained};
 use sememe::vectors::Vocabulary;
 
 use super::Findings;
 use super::data::language;
 use super::lab::{Dictionary, Lab, Outcome, Recipe};
 use super::paper;
-use crate::drawn::{without_trained, words_of};
 use crate::map;
 use crate::report::{Cell, Column, Row, Section, Table};
 use crate::text::count;
@@ -87,7 +86,7 @@ fn sampled(lab: &Lab, work: &Work) -> Outcome<(String, String, Vec<Vec<Cell>>)> 
         count(distinct - new.len())
     );
     let cells = |drawn: &Drawn| {
-        let words = words_of(drawn, &vocabularies);
+        let words = drawn.spelled(&vocabularies);
         let meaning = meanings.get(words[1]).cloned().unwrap_or_else(|| "–".to_owned());
         let density = Cell::measured(Ok(drawn.log_density), None, None);
         vec![Cell::text(words[0]), Cell::text(words[1]), Cell::text(meaning), density]

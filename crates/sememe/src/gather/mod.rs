@@ -101,7 +101,7 @@ impl Gathering {
     /// Looks the words of dictionaries up in views that are already at hand. Views without words have none to find.
     pub fn of(views: Vec<View>, dictionaries: &[Dictionary], options: &GatherOptions) -> Result<Self> {
         check(&views.iter().map(View::name).collect::<Vec<_>>(), dictionaries)?;
-        let views: Vec<View> = views.into_iter().map(|view| cased(view, options.casing)).collect();
+        let views: Vec<View> = views.into_iter().map(|view| options.casing.of_view(view)).collect();
         let none = Vocabulary::new();
         let vocabularies: Vec<(&str, &Vocabulary)> =
             views.iter().map(|view| (view.name(), view.words().unwrap_or(&none))).collect();
@@ -123,13 +123,6 @@ fn check_distinct(names: &[&str]) -> Result<()> {
     match names.iter().enumerate().find(|(at, name)| names[..*at].contains(name)) {
         Some((_, twice)) => Err(Error::DuplicateView((*twice).to_owned())),
         None => Ok(()),
-    }
-}
-
-fn cased(view: View, casing: Casing) -> View {
-    match (casing, view.words()) {
-        (Casing::Lower, Some(_)) => View::from_embeddings(view.name(), casing.of_embeddings(view.named())),
-        _ => view,
     }
 }
 

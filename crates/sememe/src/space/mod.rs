@@ -10,6 +10,7 @@
 //! ```
 
 mod pair;
+mod summary;
 mod terms;
 mod view_file;
 
@@ -18,6 +19,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 pub use self::pair::Views;
+pub use self::summary::{SpaceSummary, SpaceView};
 use crate::align::Alignment;
 use crate::error::{Error, Place, Result};
 use crate::files::{Bytes, Input, OutputFolder, check_writable, is_temporary};

@@ -68,7 +68,7 @@ fn from_vectors(
 
 /// What was fitted to what, for machines.
 fn describe_with(aligned: &Aligned, lexicons_read: &[LexiconRead], views_read: &[ViewRead]) -> Value {
-    let mut json = describe(aligned);
+    let mut json = json!(aligned.summary());
     json["lexicons"] = json!(lexicons_read);
     for (view, report) in json["views"].as_array_mut().into_iter().flatten().zip(views_read) {
         view["read"] = json!(report);
@@ -110,33 +110,9 @@ fn from_moments(
     }
     stopwatch.finished("projecting");
     let aligned = Aligned { alignment, latent, warnings };
-    let mut json = describe(&aligned);
+    let mut json = json!(aligned.summary());
     json["moments"] = json!(arguments.moments);
     Ok((aligned, json))
-}
-
-/// What was fitted, for machines.
-fn describe(aligned: &Aligned) -> Value {
-    let model = &aligned.alignment.model;
-    let views: Vec<Value> = (model.views.iter().zip(&aligned.latent).zip(&model.shrinkage))
-        .map(|((view, latent), shrinkage)| {
-            json!({ "name": view.name, "words": words(latent), "dimension": view.dim(), "shrinkage": shrinkage })
-        })
-        .collect();
-    json!({
-        "method": model.method,
-        "latent": model.latent(),
-        "tuples": output::number(model.tuples),
-        "log_likelihood": model.log_likelihood,
-        "log_likelihood_per_tuple": model.log_likelihood.map(|total| total / model.tuples),
-        "evaluations": model.trace.as_ref().map(|trace| trace.evaluations),
-        "converged": model.trace.as_ref().map(|trace| trace.converged),
-        "last_rise": model.trace.as_ref().and_then(|trace| trace.rise),
-        "certificate": model.trace.as_ref().and_then(|trace| trace.certificate),
-        "residual": model.trace.as_ref().map(|trace| trace.residual),
-        "views": views,
-        "warnings": aligned.warnings.iter().map(ToString::to_string).collect::<Vec<_>>(),
-    })
 }
 
 /// What was fitted, for people.
