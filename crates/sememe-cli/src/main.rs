@@ -88,7 +88,10 @@ fn outputs(command: &Command) -> Vec<PathBuf> {
             std::iter::once(&arguments.what).chain(&arguments.compare).cloned().collect()
         }
         Command::Evaluate(Evaluate::Noise(arguments)) => arguments.plot.iter().cloned().collect(),
-        Command::Evaluate(_) | Command::Sample(_) => Vec::new(),
+        Command::Man(arguments) => {
+            arguments.folder.iter().flat_map(|folder| commands::man::files_written(folder)).collect()
+        }
+        Command::Evaluate(_) | Command::Sample(_) | Command::Completions(_) => Vec::new(),
         Command::Reproduce(arguments) => vec![arguments.output.clone()],
     }
 }
@@ -113,6 +116,8 @@ fn run(sememe: &Sememe, interruption: &Arc<Interruption>) -> anyhow::Result<()> 
         Command::Reproduce(arguments) => commands::reproduce::run(arguments, global),
         Command::Convert(arguments) => commands::convert::run(arguments, global),
         Command::Inspect(arguments) => commands::inspect::run(arguments, global),
+        Command::Completions(arguments) => commands::completions::run(arguments, global),
+        Command::Man(arguments) => commands::man::run(arguments, global),
     }
 }
 

@@ -32,6 +32,14 @@ pub fn result(global: &Global, json: Value, for_people: impl FnOnce() -> String)
     }
 }
 
+/// Text for another program, to the letter; no word of a file is in it.
+pub fn verbatim(global: &Global, json: Value, text: &str) -> anyhow::Result<()> {
+    match global.json {
+        true => print(&serde_json::to_string_pretty(&json)?),
+        false => print(text.trim_end()),
+    }
+}
+
 /// The result of a command that wrote a file. Where that was standard output it must not be mixed with the file.
 pub fn result_beside(
     written: &Path,
@@ -97,11 +105,6 @@ pub fn table(header: &[&str], rows: Vec<Vec<String>>, numbers: bool) -> String {
 pub fn facts(rows: Vec<(&str, String)>) -> String {
     let width = rows.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
     rows.iter().map(|(name, value)| format!("{name:width$}  {}\n", visible(value))).collect()
-}
-
-/// A count for machines: an integer where it is one (weighted tuples may not add up to one).
-pub fn number(value: f64) -> Value {
-    if value.fract() == 0.0 { Value::from(value as u64) } else { Value::from(value) }
 }
 
 #[cfg(test)]

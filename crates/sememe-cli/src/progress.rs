@@ -2,6 +2,7 @@
 
 use std::io::IsTerminal;
 use std::ops::ControlFlow;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
@@ -24,6 +25,11 @@ impl Bar {
             ProgressStyle::with_template("{msg:30} [{bar:30}] {percent:>3} %  {elapsed}").expect("a fixed template");
         bar.set_style(style.progress_chars("=> "));
         Arc::new(Bar(bar))
+    }
+
+    /// A bar for reading a file.
+    pub fn reading(global: &Global, path: &Path) -> Arc<Self> {
+        Self::new(global, &format!("reading {}", path.file_name().unwrap_or_default().display()))
     }
 
     /// Takes the bar away.

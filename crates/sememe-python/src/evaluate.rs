@@ -5,12 +5,11 @@ use std::str::FromStr;
 
 use pyo3::prelude::*;
 use sememe::evaluate::{
-    self, Analogies, Bootstrap, Corpus, Neighbours, Oov, Overlap, Probabilities, ScoredPairs, SentenceOptions,
-    SentencePairs, Weighting, Words,
+    self, Analogies, AnalogyEvaluation, Bootstrap, Corpus, Neighbours, Oov, ScoredPairs, SentenceEvaluation,
+    SentenceOptions, SentencePairs, StsSets, TranslationEvaluation, TranslationTask, Weighting, Words,
 };
 use sememe::retrieve::Criterion;
-use sememe::space::Views;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::errors::{exception, refused};
 use crate::lexicon::Lexicon;
@@ -37,24 +36,15 @@ pub fn evaluate_translation(
         "wrong" => Oov::Wrong,
         other => return Err(refused(format!("oov is {other:?}: it must be \"skip\" or \"wrong\""))),
     };
-    let (source, target) = space.get().open_views(py, &from, &to)?;
     let (space, gold) = (space.get().shared(), gold.get().0.clone());
     let result = run(py, progress, move |monitor| {
-        let alignment = space.alignment();
-        let gold = alignment.preparation.casing.of_lexicon(gold);
-        let views = Views::of(&space, (&from, source), (&to, target))?;
-        let retriever = views.retriever(criterion, &**monitor)?;
-        let found = evaluate::translation(&views.source, &views.target, &gold, &retriever)?.under(oov);
-        let trained = alignment.trained.as_ref();
-        let overlap = trained.map(|trained| Overlap::of(trained, &gold, &views.source, &views.target));
-        let mut result = json!(found);
-        result["intervals"] = json!(found.intervals(&Bootstrap { seed, ..Default::default() }));
-        result["coverage"] = json!(100.0 * found.queries as f64 / found.gold_words as f64);
-        result["unseen"] = json!(overlap.as_ref().and_then(|overlap| found.unseen(overlap)));
-        result["overlap"] = json!(overlap);
-        Ok(result)
+        let mut task = TranslationTask::new(&from, &to, &gold);
+        task.criterion = criterion;
+        task.oov = oov;
+        task.bootstrap = Bootstrap { seed, ..Default::default() };
+        TranslationEvaluation::in_space(&space, &task, &**monitor)
     })?;
-    Ok(result.to_string())
+    Ok(json!(result).to_string())
 }
 
 /// How well cosines agree with how similar people find words, of one view or of two.
@@ -86,8 +76,10 @@ pub fn evaluate_analogy(
 ) -> PyResult<String> {
     let (embeddings, _) = space.get().open_views(py, view, view)?;
     let casing = space.get().shared().alignment().preparation.casing;
+    let name = view.to_owned();
     let result = run(py, progress, move |monitor| {
-        evaluate::analogy(Words { embeddings: &embeddings, casing }, &Analogies::read(&questions)?, &**monitor)
+        let words = Words { embeddings: &embeddings, casing };
+        AnalogyEvaluation::new(Some(&name), words, &Analogies::read(&questions)?, &**monitor)
     })?;
     Ok(json!(result).to_string())
 }
@@ -106,24 +98,18 @@ pub fn evaluate_sts(
     if !matches!(weighting.as_str(), "sif" | "tfidf") {
         return Err(refused(format!("weighting is {weighting:?}: it must be \"sif\" or \"tfidf\"")));
     }
-    if !(a > 0.0 && a.is_finite()) {
-        return Err(refused(format!("a is {a}: it must be a positive number")));
-    }
     let (embeddings, _) = space.get().open_views(py, view, view)?;
     let casing = space.get().shared().alignment().preparation.casing;
-    let (sets, years) = run(py, None, move |_| {
+    let result = run(py, None, move |_| {
         let words = Words { embeddings: &embeddings, casing };
-        let weighting = match (weighting.as_str(), &frequencies) {
-            ("tfidf", _) => Weighting::TfIdf,
-            (_, Some(file)) => Weighting::Sif { a, probabilities: Probabilities::read(file, words)? },
-            (_, None) => Weighting::Sif { a, probabilities: Probabilities::of_ranks(words) },
+        let weighting = match weighting.as_str() {
+            "tfidf" => Weighting::TfIdf,
+            _ => Weighting::sif(words, a, frequencies.as_deref())?,
         };
-        let of_set = |set: &PathBuf| evaluate::sts(words, &SentencePairs::read(set)?, &weighting);
-        let sets = sets.iter().map(of_set).collect::<sememe::Result<Vec<_>>>()?;
-        let years = evaluate::sts_years(&sets);
-        Ok((sets, years))
+        let sets = sets.iter().map(|set| SentencePairs::read(set)).collect::<sememe::Result<Vec<_>>>()?;
+        StsSets::new(words, &sets, &weighting)
     })?;
-    Ok(json!({ "sets": sets, "years": years }).to_string())
+    Ok(json!(result).to_string())
 }
 
 /// Precision of sentence retrieval between two files, line by line translations of each other.
@@ -142,24 +128,19 @@ pub fn evaluate_sentences(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<String> {
     let criterion = Criterion::from_str(criterion).map_err(exception)?;
-    if criterion.is_generative() {
-        return Err(refused(format!("{criterion} is for words: the model says nothing of sentences")));
-    }
+    let neighbours = if among_all { Neighbours::All } else { Neighbours::Queries };
+    let options = SentenceOptions::default()
+        .with_queries(queries)
+        .with_seed(seed)
+        .with_criterion(criterion)
+        .with_neighbours(neighbours);
+    options.check().map_err(exception)?;
     let (source, target) = space.get().open_views(py, &views.0, &views.1)?;
     let casing = space.get().shared().alignment().preparation.casing;
-    let neighbours = if among_all { Neighbours::All } else { Neighbours::Queries };
-    let result = run(py, progress, move |monitor| -> sememe::Result<Value> {
+    let result = run(py, progress, move |monitor| {
         let words = [Words { embeddings: &source, casing }, Words { embeddings: &target, casing }];
         let corpus = Corpus::read([&files.0, &files.1], words, max_sentences, &**monitor)?;
-        let options = SentenceOptions::default()
-            .with_queries(queries)
-            .with_seed(seed)
-            .with_criterion(criterion)
-            .with_neighbours(neighbours);
-        let found = evaluate::sentences(&corpus, 0, &options, &**monitor)?;
-        let mut result = json!(found);
-        result["intervals"] = json!(found.intervals(&Bootstrap { seed, ..Default::default() }));
-        Ok(result)
+        SentenceEvaluation::new(&corpus, [&views.0, &views.1], 0, &options, &**monitor)
     })?;
-    Ok(result.to_string())
+    Ok(json!(result).to_string())
 }

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use pyo3::prelude::*;
+use sememe::gather::{self, Dictionary, GatherOptions};
 use sememe::lexicon::{self, Entry, ReadOptions, Shared};
 use sememe::prepare::Casing;
 use sememe::vectors::{View, Vocabulary};
@@ -122,17 +123,11 @@ pub fn gather(
     casing: Casing,
     identical: Option<&str>,
 ) -> PyResult<lexicon::Tuples> {
-    let mut tuples = match identical {
-        None => lexicon::Tuples::new(vocabularies.len()),
-        Some(which) => {
-            let vocabularies: Vec<&Vocabulary> = vocabularies.iter().map(|(_, vocabulary)| *vocabulary).collect();
-            lexicon::identical(&vocabularies, shared(which)?)
-        }
-    };
-    for lexicon in lexicons {
-        tuples.add_lexicon(&casing.of_lexicon(lexicon.0.clone()), vocabularies).map_err(exception)?;
-    }
-    Ok(tuples)
+    let dictionaries: Vec<Dictionary> = lexicons.iter().map(|lexicon| lexicon.0.clone().into()).collect();
+    let mut options = GatherOptions::default();
+    options.casing = casing;
+    options.identical = identical.map(shared).transpose()?;
+    gather::tuples(vocabularies, &dictionaries, &options).map(|(tuples, _)| tuples).map_err(exception)
 }
 
 fn shared(which: &str) -> PyResult<Shared> {

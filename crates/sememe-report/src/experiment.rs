@@ -1,7 +1,9 @@
 //! Several methods on the same vectors and tuples, which are summed up once.
 
 use sememe::align::held_out_shrinkage;
-use sememe::evaluate::{self, Bootstrap, Translation};
+use std::collections::BTreeMap;
+
+use sememe::evaluate::{self, Bootstrap, Intervals, Translation};
 use sememe::learn;
 use sememe::lexicon::{Lexicon, Tuples};
 use sememe::model::{self, Method, Model, Shrinkage};
@@ -10,6 +12,10 @@ use sememe::observe::Observer;
 use sememe::prepare::{Normalizer, Step};
 use sememe::retrieve::{Criterion, Pair, Retriever};
 use sememe::vectors::{Embeddings, View};
+
+use crate::plots::Bar;
+use crate::report::Cell;
+use crate::work::begin;
 
 /// Prepared views and tuples over them.
 pub struct Experiment {
@@ -28,7 +34,8 @@ impl Experiment {
     }
 
     /// Fits as `sememe align` does: automatic shrinkage is chosen by held-out translations.
-    pub fn fit(&self, options: &model::FitOptions) -> sememe::Result<Model> {
+    pub fn fit(&self, options: &model::FitOptions, observer: &dyn Observer) -> sememe::Result<Model> {
+        begin(observer)?;
         let mut options = options.clone();
         if options.shrinkage == Shrinkage::Auto {
             let mut tried = options.clone();
@@ -36,7 +43,7 @@ impl Experiment {
             tried.method = options.method.map(|method| if method == Method::CcaNipals { Method::Cca } else { method });
             options.shrinkage = held_out_shrinkage(&self.moments, &self.views, &self.tuples, &tried)?;
         }
-        Ok(model::fit(&self.moments, &options, &())?.0)
+        Ok(model::fit(&self.moments, &options, observer)?.0)
     }
 
     /// The words of a view where a model puts them.
@@ -88,6 +95,28 @@ pub struct Precision {
     pub interval: [f64; 2],
 }
 
+impl Precision {
+    /// At 1, 5 and 10.
+    pub(crate) fn at_ranks(values: &BTreeMap<usize, f64>, intervals: &Intervals) -> [Self; 3] {
+        evaluate::RANKS.map(|rank| Precision { value: values[&rank], interval: intervals.precision[&rank] })
+    }
+
+    /// The cell of a table, beside the paper's figure; or why there is none.
+    pub(crate) fn cell(found: Result<Self, String>, paper: Option<f64>) -> Cell {
+        let interval = found.as_ref().ok().map(|precision| precision.interval);
+        Cell::measured(found.map(|precision| precision.value), interval, paper)
+    }
+
+    /// A bar of a plot, beside the paper's figure.
+    pub(crate) fn bar(found: Option<Self>, paper: Option<f64>) -> Bar {
+        Bar {
+            value: found.map(|precision| precision.value),
+            interval: found.map(|precision| precision.interval),
+            paper,
+        }
+    }
+}
+
 /// Precision at 1, 5 and 10.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
@@ -102,9 +131,7 @@ impl Scores {
     /// Of an evaluation; the seed is that of its bootstrap.
     pub fn of(result: &Translation, seed: u64) -> Self {
         let intervals = result.intervals(&Bootstrap { seed, ..Bootstrap::default() });
-        let at = evaluate::RANKS
-            .map(|rank| Precision { value: result.precision[&rank], interval: intervals.precision[&rank] });
-        Scores { at, queries: result.queries }
+        Scores { at: Precision::at_ranks(&result.precision, &intervals), queries: result.queries }
     }
 }
 

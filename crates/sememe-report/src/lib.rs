@@ -13,7 +13,6 @@
 //! Nothing here prints or reads arguments. Long work tells an [`Observer`](sememe::observe::Observer) how far it is.
 
 pub mod demo;
-pub mod drawn;
 mod error;
 pub mod experiment;
 pub mod map;
@@ -24,13 +23,7 @@ mod report;
 pub mod reproduce;
 mod spectrum;
 pub mod text;
+mod work;
 
 pub use self::error::{Error, Result};
 pub use self::report::{Block, Cell, Column, Figure, Measured, Report, Row, Section, Table, check_writable};
-
-use sememe::observe::{Event, Observer, Stage};
-
-/// Tells an observer how many of the experiments of a report are done.
-fn tell(observer: &dyn Observer, done: u64, total: u64) {
-    let _ = observer.observe(Event::progress(Stage::Evaluating, done, total));
-}

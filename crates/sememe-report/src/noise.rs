@@ -6,17 +6,18 @@ use rayon::prelude::*;
 use sememe::evaluate::noise;
 use sememe::lexicon::{Lexicon, Tuples};
 use sememe::model::{FitOptions, Method, Shrinkage};
+use sememe::observe::Observer;
 use sememe::prepare::Step;
 use sememe::retrieve::Criterion;
 use sememe::vectors::Embeddings;
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
+use crate::error::Result;
 use crate::experiment::{self, Experiment, Precision, Scores, translate};
 use crate::plots::{self, Curve, Lines, Svg};
-use crate::tell;
 use crate::text::count;
-use sememe::observe::Observer;
+use crate::work::Work;
 
 /// What a study compares unless it is told otherwise.
 pub const METHODS: [Method; 5] = [Method::LeastSquares, Method::Svd, Method::CcaNipals, Method::Cca, Method::Ibfa];
@@ -63,7 +64,7 @@ impl Degradation {
 }
 
 /// What came of a fit: precision, or why there is none.
-pub type Outcome = Result<Scores, String>;
+pub type Outcome = std::result::Result<Scores, String>;
 
 /// What is to be made worse.
 #[non_exhaustive]
@@ -112,8 +113,9 @@ impl<'a> Study<'a> {
         }
     }
 
-    /// Fits every method at every level. Of [`Degradation::Fewer`] all entries are a further level, the first.
-    pub fn run(&self, degradations: &[(Degradation, &[f64])], observer: &dyn Observer) -> Vec<Panel> {
+    /// Fits every method at every level. Of [`Degradation::Fewer`] all entries are a further level, the first. An observer that
+    /// wants no more ends it with [`sememe::Error::Stopped`].
+    pub fn run(&self, degradations: &[(Degradation, &[f64])], observer: &dyn Observer) -> Result<Vec<Panel>> {
         let levels = |degradation: Degradation, levels: &[f64]| match degradation {
             // All of them are the place to begin.
             Degradation::Fewer if !levels.is_empty() => {
@@ -132,7 +134,7 @@ impl<'a> Study<'a> {
             })
             .collect();
         let total = panels.iter().map(|panel| panel.levels.len()).sum::<usize>() * self.methods.len();
-        let done = AtomicUsize::new(0);
+        let (work, done) = (Work::new(observer), AtomicUsize::new(0));
         let clean = self.prepared(self.views.map(|(_, embeddings)| embeddings.clone()));
         for panel in &mut panels {
             for &level in &panel.levels {
@@ -142,16 +144,16 @@ impl<'a> Study<'a> {
                 let experiment = Experiment::new(&views, tuples);
                 // At the same time, as some methods have little to do for a second thread.
                 panel.results.par_iter_mut().for_each(|(method, results)| {
-                    let measured = experiment
-                        .as_ref()
-                        .map_err(ToString::to_string)
-                        .and_then(|experiment| self.measure(experiment, *method).map_err(|error| error.to_string()));
+                    let measured = experiment.as_ref().map_err(ToString::to_string).and_then(|experiment| {
+                        self.measure(experiment, *method, &work).map_err(|error| error.to_string())
+                    });
                     results.push(measured);
-                    tell(observer, done.fetch_add(1, Ordering::Relaxed) as u64 + 1, total as u64);
+                    work.advance(done.fetch_add(1, Ordering::Relaxed) as u64 + 1, total as u64);
                 });
             }
         }
-        panels
+        work.check()?;
+        Ok(panels)
     }
 
     /// The input at a level: other vectors, where these are what gets worse, and tuples.
@@ -172,9 +174,9 @@ impl<'a> Study<'a> {
         views.map(|view| experiment::prepared(self.steps, &view))
     }
 
-    fn measure(&self, experiment: &Experiment, method: Method) -> sememe::Result<Scores> {
+    fn measure(&self, experiment: &Experiment, method: Method, work: &Work) -> sememe::Result<Scores> {
         let options = FitOptions::default().with_method(Some(method)).with_shrinkage(self.shrinkage);
-        let model = experiment.fit(&options)?;
+        let model = experiment.fit(&options, work)?;
         let (source, target) = (experiment.latent(&model, 0)?, experiment.latent(&model, 1)?);
         translate(&source, &target, self.gold, self.criterion, self.seed)
     }
@@ -216,7 +218,7 @@ impl Panel {
 
 /// For machines: the kind of damage, and for every method its results by level.
 impl Serialize for Panel {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
         let of_method = |(method, results): &(Method, Vec<Outcome>)| MethodResults {
             method: *method,
             results: self.levels.iter().copied().zip(results.iter().cloned()).map(LevelResult::from).collect(),

@@ -31,6 +31,7 @@ pub mod align;
 pub mod error;
 pub mod evaluate;
 pub mod files;
+pub mod gather;
 pub mod learn;
 pub mod lexicon;
 pub mod model;

@@ -1,4 +1,4 @@
-//! Choices that are made by name, and options that are set by name.
+//! Choices and options that are set by name, and how values are spelled for machines.
 
 use crate::error::{Error, Result};
 
@@ -13,6 +13,17 @@ pub(crate) fn find<T: Copy>(what: &'static str, name: &str, all: &[(&'static str
 /// The name of a choice.
 pub(crate) fn of<T: PartialEq>(choice: &T, all: &[(&'static str, T)]) -> &'static str {
     all.iter().find(|(_, known)| known == choice).map_or("", |(name, _)| name)
+}
+
+/// Writes a count: an integer where it is one, as weighted tuples may not add up to one.
+pub(crate) fn serialize_count<S: serde::Serializer>(
+    count: &f64,
+    serializer: S,
+) -> std::result::Result<S::Ok, S::Error> {
+    match count.fract() == 0.0 {
+        true => serializer.serialize_u64(*count as u64),
+        false => serializer.serialize_f64(*count),
+    }
 }
 
 /// Reads and writes a type in serde as it is spelled everywhere else: by `Display` and `FromStr`.

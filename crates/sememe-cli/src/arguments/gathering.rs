@@ -16,7 +16,8 @@ pub const GATHERING: [&str; 6] = ["lexicon", "identical", "tuples", "monolingual
 /// What to fit to.
 #[derive(Args)]
 pub struct Gathering {
-    /// A dictionary: A-B=FILE for pairs between two views, or a FILE of tuples with a header of view names
+    /// A dictionary: A-B=FILE for pairs between two views, a FILE of tuples with a header of view names, or, of just two
+    /// views, a FILE of pairs, words of the first view first
     #[arg(long, short, value_name = "A-B=FILE")]
     pub lexicon: Vec<String>,
     /// Use strings that the views share as a dictionary

@@ -7,13 +7,15 @@ mod learning;
 mod reproduction;
 mod retrieval;
 mod sampling;
+mod shell;
 mod translation;
 
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use clap::{Args, Parser, Subcommand};
+use sememe::gather::splits_at_equals;
 use sememe::model::{FitOptions, Shrinkage};
 use sememe::vectors::{Format, ReadOptions};
 
@@ -28,6 +30,7 @@ pub use self::learning::Learning;
 pub use self::reproduction::Reproduce;
 pub use self::retrieval::{Export, Neighbors, Ranking};
 pub use self::sampling::{EvaluateNoise, Sample};
+pub use self::shell::{Completions, Man};
 pub use self::translation::{Induce, Lexicon, Translate};
 
 /// A request that makes no sense, in words for the person who made it.
@@ -116,6 +119,10 @@ pub enum Command {
     Convert(Convert),
     /// Describe a file of vectors or of moments, or a space
     Inspect(Inspect),
+    /// Print a script that completes commands and options in a shell
+    Completions(Completions),
+    /// Print the manual page, or write those of all commands into a folder
+    Man(Man),
 }
 
 #[derive(Args)]
@@ -139,7 +146,7 @@ Examples:
   sememe align en=en.vec fi=fi.vec --identical --refine -o space
   sememe align one=one.vec other=other.vec --unsupervised -o space")]
 pub struct Align {
-    /// The views: NAME=FILE, of which NAME is any string
+    /// The views: NAME=FILE, of which NAME is any string (if it has an `=`, the first counts behind which there is a file)
     #[arg(required_unless_present = "moments", value_name = "NAME=FILE")]
     pub views: Vec<Named>,
     /// Folder to write the space to
@@ -303,8 +310,8 @@ impl Reading {
     }
 }
 
-/// `NAME=FILE`.
-#[derive(Clone)]
+/// `NAME=FILE`. Names and files may have an `=`: the first counts behind which there is a file, or else the first.
+#[derive(Clone, Debug, PartialEq)]
 pub struct Named {
     pub name: String,
     pub path: PathBuf,
@@ -314,15 +321,41 @@ impl FromStr for Named {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        match text.split_once('=') {
-            Some((name, path)) if !name.is_empty() && !path.is_empty() => {
-                Ok(Named { name: name.to_owned(), path: path.into() })
-            }
-            _ => Err("give a name and a file, such as en=en.vec".to_owned()),
-        }
+        let splits = || splits_at_equals(text).filter(|(name, path)| !name.is_empty() && !path.is_empty());
+        let (name, path) = splits()
+            .find(|(_, path)| Path::new(path).exists())
+            .or_else(|| splits().next())
+            .ok_or_else(|| "give a name and a file, such as en=en.vec".to_owned())?;
+        Ok(Named { name: name.to_owned(), path: path.into() })
     }
 }
 
 fn parse_format(name: &str) -> Result<Format, sememe::Error> {
     name.parse()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_may_have_an_equals_sign_where_a_file_tells_where_it_ends() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = |name: &str| {
+            let path = folder.path().join(name);
+            std::fs::write(&path, "").unwrap();
+            path.to_str().unwrap().to_owned()
+        };
+        let (plain, odd) = (file("en.vec"), file("k=v.vec"));
+        let named = |name: &str, path: &str| Ok(Named { name: name.to_owned(), path: path.into() });
+        assert_eq!(format!("en={plain}").parse(), named("en", &plain));
+        assert_eq!(format!("size=300={plain}").parse(), named("size=300", &plain));
+        assert_eq!(format!("en={odd}").parse(), named("en", &odd));
+        assert_eq!(format!("a=b={odd}").parse(), named("a=b", &odd));
+        // Where there is no such file, as little as possible is the name.
+        assert_eq!("a=b=c.vec".parse(), named("a", "b=c.vec"));
+        for wrong in ["en.vec", "=en.vec", "en=", "="] {
+            assert!(wrong.parse::<Named>().is_err(), "{wrong}");
+        }
+    }
 }

@@ -1,10 +1,11 @@
 //! `sememe convert`: any format to any format.
 
-use sememe::files::check_writable;
+use sememe::files::{check_readable, check_writable};
+use sememe::gather::ViewRead;
 use sememe::vectors::{self, Format};
 use serde_json::json;
 
-use super::{describe_read, read_vectors};
+use super::read_vectors;
 use crate::arguments::{BadUsage, Convert, Global};
 use crate::output::{self, count};
 
@@ -12,8 +13,9 @@ pub fn run(arguments: &Convert, global: &Global) -> anyhow::Result<()> {
     let format = arguments.to.map_or_else(|| Format::of_name(&arguments.output), Ok)?;
     let files = vectors::files_written(&arguments.output, format);
     files.iter().try_for_each(|file| check_writable(file))?;
+    arguments.only.iter().try_for_each(|list| check_readable(list))?;
     let read = read_vectors(&arguments.input, arguments.words.clone(), &arguments.reading, global)?;
-    let report = describe_read(&read);
+    let report = ViewRead::new(&read);
     let mut embeddings = read.embeddings;
     if arguments.lower {
         embeddings = embeddings.lowercased();

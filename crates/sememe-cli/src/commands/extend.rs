@@ -1,16 +1,18 @@
 //! `sememe extend`: a space and one more view in, the larger space out.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use sememe::align::{self, Extended};
+use sememe::files::check_readable;
+use sememe::gather::{self, Dictionary, GatherOptions, ViewFile};
 use sememe::lexicon::Shared;
 use sememe::model;
 use sememe::space::Space;
 use sememe::vectors::{View, Vocabulary};
 use serde_json::json;
 
-use super::gather::{Dictionary, Policy, gather_tuples};
-use super::{describe_read, read_vectors};
+use super::gather::{read_files, report_lexicons};
 use crate::arguments::{BadUsage, Extend, Global};
 use crate::output::{self, count};
 use crate::progress::{Interruption, Rounds, Stopwatch};
@@ -31,37 +33,40 @@ pub fn run(arguments: &Extend, global: &Global, interruption: &Arc<Interruption>
         space.check_extendable(new)?;
     }
     let dictionaries =
-        arguments.lexicon.iter().map(|text| Dictionary::parse(text, &names)).collect::<anyhow::Result<Vec<_>>>()?;
+        arguments.lexicon.iter().map(|text| Dictionary::parse(text, &names)).collect::<Result<Vec<_>, _>>()?;
+    dictionaries.iter().filter_map(Dictionary::path).try_for_each(check_readable)?;
     if dictionaries.is_empty() && arguments.identical.is_none() {
         return Err(BadUsage("which words mean the same? give --lexicon A-B=FILE, or --identical".to_owned()).into());
     }
     if let Some(dictionary) = dictionaries.iter().find(|dictionary| !dictionary.may_have(new)) {
-        let file = dictionary.path().display();
+        let file = dictionary.path().unwrap_or(Path::new("a dictionary")).display();
         return Err(BadUsage(format!("{file} is for two views of the space: it must have words of {new:?}")).into());
     }
     let latent = space.latent_views()?;
     if let Some(empty) = names.iter().zip(&latent).find_map(|(name, view)| view.is_none().then_some(name)) {
         output::warn(global, format_args!("the space has no words of view {empty:?}, so none can be looked up"));
     }
-    let read = read_vectors(&arguments.view.path, arguments.words.clone(), &arguments.reading, global)?;
-    let report = describe_read(&read);
-    let casing = alignment.preparation.casing;
-    let embeddings = casing.of_embeddings(read.embeddings);
+    let mut options = GatherOptions::default();
+    options.read = arguments.reading.options(None);
+    options.casing = alignment.preparation.casing;
+    options.identical = arguments.identical.map(Shared::from);
+    let mut file = ViewFile::new(new.as_str(), &*arguments.view.path);
+    file.words = arguments.words.clone();
+    let (mut read, read_reports) = read_files(&[file], &options, global)?;
+    let view = read.remove(0);
 
     let none = Vocabulary::new();
-    let known = latent.iter().map(|view| view.as_ref().and_then(View::words).unwrap_or(&none));
-    let vocabularies: Vec<(&str, &Vocabulary)> =
-        names.iter().copied().zip(known.chain([embeddings.vocabulary()])).collect();
-    let policy = Policy { casing, strict: arguments.reading.strict };
-    let identical = arguments.identical.map(Shared::from);
-    let (tuples, lexicons) = gather_tuples(&dictionaries, identical, &vocabularies, &policy, global)?;
+    let views = latent.iter().map(Option::as_ref).chain([Some(&view)]);
+    let known = views.map(|view| view.and_then(View::words).unwrap_or(&none));
+    let vocabularies: Vec<(&str, &Vocabulary)> = names.iter().copied().zip(known).collect();
+    let (tuples, lexicons) = gather::tuples(&vocabularies, &dictionaries, &options)?;
+    report_lexicons(&lexicons, global);
     stopwatch.finished("reading");
 
     let rounds = Rounds::new(global, interruption);
     let mut options = model::FitOptions::default().with_shrinkage(arguments.shrinkage);
     options.mbfa.evaluations = arguments.iterations;
     options.mbfa.tolerance = arguments.tolerance;
-    let view = View::from_embeddings(new.as_str(), embeddings);
     let extended = align::extend(alignment, &latent, view, &tuples, &options, &rounds);
     rounds.finish();
     let Extended { alignment, latent, warnings, .. } = extended?;
@@ -76,7 +81,7 @@ pub fn run(arguments: &Extend, global: &Global, interruption: &Arc<Interruption>
     let words = latent.view.len();
     let json = json!({
         "space": written,
-        "view": { "name": new, "words": words, "shrinkage": alignment.model.shrinkage.last(), "read": report },
+        "view": { "name": new, "words": words, "shrinkage": alignment.model.shrinkage.last(), "read": read_reports[0] },
         "views": names,
         "lexicons": lexicons,
         "warnings": warnings.iter().map(ToString::to_string).collect::<Vec<_>>(),

@@ -1,42 +1,58 @@
-//! Vectors and dictionaries from files, for the commands that fit something to them.
+//! Vectors and dictionaries from files, for the commands that fit something to them: arguments in, notes for people out.
 
-use std::path::Path;
-
-use anyhow::Context;
-use sememe::lexicon::{self, Matched, Shared, Tuples};
-use sememe::moments;
+use sememe::gather::{self, Dictionary, DictionaryRead, GatherOptions, Gathering, LexiconRead, ViewFile, ViewRead};
+use sememe::lexicon::{LexiconReport, Shared};
+use sememe::moments::EvidenceOptions;
 use sememe::prepare::Casing;
-use sememe::vectors::{View, Vocabulary};
-use serde_json::{Value, json};
+use sememe::vectors::View;
 
-use super::{describe_read, read_vectors};
-use crate::arguments::{BadUsage, Gathering, Global, Named, Reading, Which};
+use super::report_vectors;
+use crate::arguments::{self, BadUsage, Global, Named, Reading, Which};
 use crate::output::{self, count};
+use crate::progress::Bar;
 
-/// Views and the tuples over them.
-pub struct Gathered {
-    pub views: Vec<View>,
-    pub tuples: Tuples,
-    /// What was read for each view and each dictionary, for machines.
-    pub views_read: Vec<Value>,
-    pub lexicons_read: Vec<Value>,
-}
-
-impl Gathering {
+impl arguments::Gathering {
     pub fn casing(&self) -> Casing {
         if self.lower { Casing::Lower } else { Casing::Kept }
     }
 
-    pub fn options(&self) -> moments::EvidenceOptions {
-        moments::EvidenceOptions::default()
+    pub fn evidence_options(&self) -> EvidenceOptions {
+        EvidenceOptions::default()
             .with_casing(self.casing())
             .with_normalize(self.normalize.0.clone())
             .with_monolingual(self.monolingual)
     }
+
+    fn options(&self, reading: &Reading) -> GatherOptions {
+        let mut options = GatherOptions::default();
+        options.read = reading.options(None);
+        options.casing = self.casing();
+        options.identical = self.identical.map(Shared::from);
+        options.complete = self.tuples == Which::Complete;
+        options
+    }
+
+    /// The files of the views, each with the word list that is given for it.
+    fn files(&self, views: &[Named]) -> anyhow::Result<Vec<ViewFile>> {
+        if let Some(unknown) = self.words.iter().find(|words| !views.iter().any(|view| view.name == words.name)) {
+            return Err(BadUsage(format!("--words names the view {:?}, which is not given", unknown.name)).into());
+        }
+        let file = |view: &Named| {
+            let mut file = ViewFile::new(&*view.name, &*view.path);
+            file.words = self.words.iter().find(|words| words.name == view.name).map(|words| words.path.clone());
+            file
+        };
+        Ok(views.iter().map(file).collect())
+    }
 }
 
 /// Reads everything that is to be fitted to.
-pub fn gather(views: &[Named], gathering: &Gathering, reading: &Reading, global: &Global) -> anyhow::Result<Gathered> {
+pub fn gather(
+    views: &[Named],
+    gathering: &arguments::Gathering,
+    reading: &Reading,
+    global: &Global,
+) -> anyhow::Result<Gathering> {
     if gathering.lexicon.is_empty() && gathering.identical.is_none() {
         let ways = "give --lexicon A-B=FILE, or --identical, or align with --unsupervised";
         return Err(BadUsage(format!("which words mean the same? {ways}")).into());
@@ -47,199 +63,100 @@ pub fn gather(views: &[Named], gathering: &Gathering, reading: &Reading, global:
 /// The same where there need not be a dictionary.
 pub fn gather_whatever(
     views: &[Named],
-    gathering: &Gathering,
+    gathering: &arguments::Gathering,
     reading: &Reading,
     global: &Global,
-) -> anyhow::Result<Gathered> {
+) -> anyhow::Result<Gathering> {
+    let files = gathering.files(views)?;
     let names: Vec<&str> = views.iter().map(|view| view.name.as_str()).collect();
-    if names.len() < 2 {
-        return Err(
-            BadUsage("one view cannot be aligned with itself: give at least two, NAME=FILE each".to_owned()).into()
-        );
-    }
     let dictionaries =
-        gathering.lexicon.iter().map(|text| Dictionary::parse(text, &names)).collect::<anyhow::Result<Vec<_>>>()?;
-    let (views, views_read) = read_views(views, gathering, reading, global)?;
-    let vocabularies: Vec<(&str, &Vocabulary)> =
-        views.iter().filter_map(|view| Some((view.name(), view.words()?))).collect();
-    let policy = Policy { casing: gathering.casing(), strict: reading.strict };
-    let identical = gathering.identical.map(Shared::from);
-    let (mut tuples, lexicons_read) = gather_tuples(&dictionaries, identical, &vocabularies, &policy, global)?;
+        gathering.lexicon.iter().map(|text| Dictionary::parse(text, &names)).collect::<Result<Vec<_>, _>>()?;
+    let bar = Bar::new(global, "reading vectors");
+    let gathered = Gathering::read(&files, &dictionaries, &gathering.options(reading), &*bar);
+    bar.finish();
+    let gathered = gathered?;
+    report_views(&files, &gathered.views_read, global);
+    report_lexicons(&gathered.lexicons_read, global);
     if gathering.tuples == Which::Complete {
-        tuples = tuples.complete();
-        output::note(global, format_args!("complete tuples: {}", count(tuples.len())));
-        if tuples.is_empty() {
-            return Err(
-                BadUsage("the dictionaries make no tuple that has all views; use --tuples holes".to_owned()).into()
-            );
-        }
+        output::note(global, format_args!("complete tuples: {}", count(gathered.tuples.len())));
     }
-    Ok(Gathered { views, tuples, views_read, lexicons_read })
+    Ok(gathered)
 }
 
 /// Reads the vectors of every view.
 pub fn read_views(
-    named: &[Named],
-    gathering: &Gathering,
+    views: &[Named],
+    gathering: &arguments::Gathering,
     reading: &Reading,
     global: &Global,
-) -> anyhow::Result<(Vec<View>, Vec<Value>)> {
-    let names: Vec<&str> = named.iter().map(|view| view.name.as_str()).collect();
-    if let Some(twice) = names.iter().enumerate().find_map(|(i, name)| names[..i].contains(name).then_some(name)) {
-        return Err(BadUsage(format!("two views are named {twice:?}; each needs a name of its own")).into());
-    }
-    if let Some(unknown) = gathering.words.iter().find(|words| !names.contains(&words.name.as_str())) {
-        return Err(BadUsage(format!("--words names the view {:?}, which is not given", unknown.name)).into());
-    }
-    let mut views = Vec::new();
-    let mut reports = Vec::new();
-    for view in named {
-        let words = gathering.words.iter().find(|words| words.name == view.name).map(|words| words.path.clone());
-        let read = read_vectors(&view.path, words, reading, global).with_context(|| format!("view {:?}", view.name))?;
-        reports.push(describe_read(&read));
-        views.push(View::from_embeddings(&*view.name, gathering.casing().of_embeddings(read.embeddings)));
-    }
-    Ok((views, reports))
+) -> anyhow::Result<Vec<View>> {
+    Ok(read_files(&gathering.files(views)?, &gathering.options(reading), global)?.0)
 }
 
-/// How dictionaries are read.
-pub struct Policy {
-    pub casing: Casing,
-    pub strict: bool,
-}
-
-/// A dictionary file and the views it is for; tuples say it in their header.
-pub struct Dictionary<'a> {
-    path: &'a Path,
-    pair: Option<(&'a str, &'a str)>,
-}
-
-impl<'a> Dictionary<'a> {
-    /// `A-B=FILE` or `FILE`. View names may themselves contain `-`, so every split is tried.
-    pub fn parse(text: &'a str, views: &[&str]) -> anyhow::Result<Self> {
-        let Some((pair, path)) = text.split_once('=') else {
-            return Ok(Dictionary { path: Path::new(text), pair: None });
-        };
-        let splits: Vec<(&str, &str)> = pair
-            .match_indices('-')
-            .map(|(at, _)| (&pair[..at], &pair[at + 1..]))
-            .filter(|(from, to)| views.contains(from) && views.contains(to))
-            .collect();
-        let different: Vec<&(&str, &str)> = splits.iter().filter(|(from, to)| from != to).collect();
-        let problem = match (&different[..], &splits[..]) {
-            ([pair], _) => return Ok(Dictionary { path: Path::new(path), pair: Some(**pair) }),
-            ([], []) if Path::new(text).exists() => return Ok(Dictionary { path: Path::new(text), pair: None }),
-            ([], []) => format!("{pair:?} does not name two of the views {}", views.join(", ")),
-            ([], [(view, _), ..]) => {
-                format!("a dictionary needs two different views of {}, not {view:?} twice", views.join(", "))
-            }
-            _ => format!("{pair:?} can be read in several ways; rename the views"),
-        };
-        Err(BadUsage(format!("--lexicon {text}: {problem}")).into())
-    }
-
-    /// Whether words of the view can be in it; tuples tell only when they are read.
-    pub fn may_have(&self, view: &str) -> bool {
-        self.pair.is_none_or(|(from, to)| from == view || to == view)
-    }
-
-    pub fn path(&self) -> &Path {
-        self.path
-    }
-
-    /// Of tuples over more views than there are, the columns of these views.
-    fn read(&self, views: &[(&str, &Vocabulary)], strict: bool) -> sememe::Result<lexicon::Read> {
-        let names = views.iter().map(|(name, _)| (*name).to_owned()).collect();
-        let options = lexicon::ReadOptions::default().with_strict(strict).with_views(Some(names));
-        match self.pair {
-            Some((from, to)) => lexicon::read_pairs(self.path, from, to, &options),
-            None => lexicon::read_tuples(self.path, &options),
-        }
-    }
-}
-
-/// Looks the words of all dictionaries up, and says what was found.
-pub fn gather_tuples(
-    dictionaries: &[Dictionary],
-    identical: Option<Shared>,
-    vocabularies: &[(&str, &Vocabulary)],
-    policy: &Policy,
+/// Reads files of vectors with a progress bar, and says what was skipped.
+pub fn read_files(
+    files: &[ViewFile],
+    options: &GatherOptions,
     global: &Global,
-) -> anyhow::Result<(Tuples, Vec<Value>)> {
-    let mut tuples = match identical {
-        Some(which) => {
-            lexicon::identical(&vocabularies.iter().map(|(_, vocabulary)| *vocabulary).collect::<Vec<_>>(), which)
-        }
-        None => Tuples::new(vocabularies.len()),
-    };
-    let mut reports = Vec::new();
-    if identical.is_some() {
-        output::note(global, format_args!("identical strings: {} pairs", count(tuples.len())));
-        reports.push(json!({ "identical": tuples.len() }));
-    }
-    for dictionary in dictionaries {
-        let read = dictionary.read(vocabularies, policy.strict)?;
-        let name = dictionary.path.display().to_string();
-        let mut report = report_read(&name, &read, global);
-        let lexicon = policy.casing.of_lexicon(read.lexicon);
-        let matched = tuples.add_lexicon(&lexicon, vocabularies).with_context(|| name.clone())?;
-        report_matches(&name, &lexicon, &matched, global);
-        let unknown: serde_json::Map<String, Value> = lexicon
-            .views()
-            .iter()
-            .zip(&matched.unknown)
-            .map(|(view, words)| (view.clone(), json!(words.len())))
-            .collect();
-        report["entries"] = json!(lexicon.entries().len());
-        report["matched"] = json!(matched.entries);
-        report["duplicates"] = json!(lexicon.duplicates());
-        report["unknown_words"] = json!(unknown);
-        reports.push(report);
-    }
-    Ok((tuples, reports))
+) -> anyhow::Result<(Vec<View>, Vec<ViewRead>)> {
+    let bar = Bar::new(global, "reading vectors");
+    let read = gather::read_views(files, options, &*bar);
+    bar.finish();
+    let (views, views_read) = read?;
+    report_views(files, &views_read, global);
+    Ok((views, views_read))
 }
 
-/// Says what of a dictionary file did not become entries, to people now and to machines in what it returns.
-pub fn report_read(name: &str, read: &lexicon::Read, global: &Global) -> Value {
-    if read.skipped.total() > 0 {
-        output::warn(global, format_args!("{name}: skipped {}", read.skipped));
+/// Says what of files of vectors was skipped, and what should be known about them.
+pub fn report_views(files: &[ViewFile], read: &[ViewRead], global: &Global) {
+    files.iter().zip(read).for_each(|(file, read)| report_vectors(&file.path, read, global));
+}
+
+/// Says what came of dictionaries.
+pub fn report_lexicons(read: &[LexiconRead], global: &Global) {
+    for read in read {
+        match read {
+            LexiconRead::Identical { identical } => {
+                output::note(global, format_args!("identical strings: {} pairs", count(*identical)));
+            }
+            LexiconRead::Dictionary(read) => {
+                read.file.iter().for_each(|file| report_lexicon(file, global));
+                report_matches(read, global);
+            }
+            _ => {}
+        }
     }
-    if !read.ignored_views.is_empty() {
-        let views = read.ignored_views.join(", ");
+}
+
+/// Says what of a dictionary file did not become entries.
+pub fn report_lexicon(report: &LexiconReport, global: &Global) {
+    let name = &report.file;
+    if report.skipped.total() > 0 {
+        output::warn(global, format_args!("{name}: skipped {}", report.skipped));
+    }
+    if !report.ignored_views.is_empty() {
+        let views = report.ignored_views.join(", ");
         output::note(global, format_args!("{name}: ignored the columns of views that are not given: {views}"));
     }
-    if read.ignored_columns {
+    if report.ignored_columns {
         output::note(global, format_args!("{name}: ignored the columns after the second"));
     }
-    if read.single_cells > 0 {
-        let rows = count(read.single_cells);
+    if report.single_cells > 0 {
+        let rows = count(report.single_cells);
         output::note(global, format_args!("{name}: {rows} rows have fewer than two words of the views"));
     }
-    if read.comments > 0 {
-        output::detail(global, || format!("{name}: {} comment lines", count(read.comments)));
+    if report.comments > 0 {
+        output::detail(global, || format!("{name}: {} comment lines", count(report.comments)));
     }
-    json!({
-        "file": name,
-        "skipped": read.skipped,
-        "comments": read.comments,
-        "single_cells": read.single_cells,
-        "ignored_views": read.ignored_views,
-        "ignored_columns": read.ignored_columns,
-    })
 }
 
-fn report_matches(name: &str, lexicon: &lexicon::Lexicon, matched: &Matched, global: &Global) {
-    let sides: Vec<String> = lexicon
-        .views()
-        .iter()
-        .zip(&matched.unknown)
-        .map(|(view, words)| format!("{} unknown in {view}", count(words.len())))
-        .collect();
-    let (found, all) = (count(matched.entries), count(lexicon.entries().len()));
+fn report_matches(read: &DictionaryRead, global: &Global) {
+    let name = read.file.as_ref().map_or("dictionary", |report| report.file.as_str());
+    let sides: Vec<String> =
+        read.unknown.iter().map(|(view, words)| format!("{} unknown in {view}", count(words.len()))).collect();
+    let (found, all) = (count(read.matched), count(read.entries));
     output::note(global, format_args!("{name}: {found} of {all} entries found ({})", sides.join(", ")));
-    for (view, words) in lexicon.views().iter().zip(&matched.unknown) {
-        if !words.is_empty() {
-            output::detail(global, || format!("  not in {view}: {}", words.join(", ")));
-        }
+    for (view, words) in read.unknown.iter().filter(|(_, words)| !words.is_empty()) {
+        output::detail(global, || format!("  not in {view}: {}", words.join(", ")));
     }
 }

@@ -1,15 +1,17 @@
 //! `sememe inspect`: what is in a file of vectors or moments, or in a space, in words and numbers.
 
 use rayon::prelude::*;
-use sememe::files;
+use sememe::files::{self, check_readable};
+use sememe::gather::ViewRead;
 use sememe::moments::Evidence;
-use sememe::prepare::Casing;
-use sememe::space::Space;
-use sememe::vectors::{Embeddings, View, Vocabulary};
+use sememe::prepare::{Casing, Step};
+use sememe::space::{Space, SpaceView};
+use sememe::vectors::{Embeddings, Vocabulary};
 use sememe_report::plots;
 use serde_json::json;
 
-use super::{describe_read, read_vectors};
+use super::moments::groups_table;
+use super::read_vectors;
 use crate::arguments::{BadUsage, Global, Inspect};
 use crate::output::{self, count, facts};
 
@@ -17,7 +19,11 @@ use crate::output::{self, count, facts};
 const SHOWN: usize = 8;
 
 pub fn run(arguments: &Inspect, global: &Global) -> anyhow::Result<()> {
-    match arguments.what.is_dir() {
+    let is_folder = arguments.what.is_dir();
+    if !is_folder {
+        check_readable(&arguments.what)?;
+    }
+    match is_folder {
         true => space(arguments, global),
         false if arguments.curve.is_some() => {
             Err(BadUsage("--curve draws how a space was fitted; give a space".to_owned()).into())
@@ -33,7 +39,7 @@ fn vectors(arguments: &Inspect, global: &Global) -> anyhow::Result<()> {
     let read = read_vectors(&arguments.what, arguments.words.clone(), &arguments.reading, global)?;
     let embeddings = &read.embeddings;
     let lengths = Lengths::of(embeddings);
-    let mut json = describe_read(&read);
+    let mut json = serde_json::to_value(ViewRead::new(&read))?;
     json["subwords"] = json!(embeddings.subwords().is_some());
     json["length"] = json!({ "mean": lengths.mean, "smallest": lengths.smallest, "largest": lengths.largest });
     json["first_words"] = json!(first_words(embeddings.vocabulary()));
@@ -55,30 +61,24 @@ fn vectors(arguments: &Inspect, global: &Global) -> anyhow::Result<()> {
 
 /// What `sememe moments` wrote.
 fn moments(evidence: &Evidence, global: &Global) -> anyhow::Result<()> {
-    let views = evidence.moments.views();
-    let steps: Vec<String> = evidence.preparation.steps.iter().map(ToString::to_string).collect();
-    let groups: Vec<(Vec<&str>, f64)> = (evidence.moments.patterns().iter())
-        .map(|(pattern, moments)| (pattern.iter().map(|&view| views[view].name.as_str()).collect(), moments.n))
-        .collect();
-    let json = json!({
-        "format": "moments",
-        "views": views,
-        "groups": groups.iter().map(|(views, n)| json!({ "views": views, "tuples": output::number(*n) })).collect::<Vec<_>>(),
-        "casing": evidence.preparation.casing,
-        "normalize": steps,
-        "sources": evidence.sources,
-    });
+    let summary = evidence.summary();
+    let mut json = json!(summary);
+    json["format"] = json!("moments");
     output::result(global, json, || {
-        let names: Vec<String> = views.iter().map(|view| format!("{} ({})", view.name, view.dim)).collect();
+        let names: Vec<String> = summary.views.iter().map(|view| format!("{} ({})", view.name, view.dim)).collect();
         let facts = facts(vec![
             ("format", "moments, for sememe align --moments".to_owned()),
             ("views (dimensions)", names.join(", ")),
-            ("case", case(evidence.preparation.casing).to_owned()),
-            ("prepared by", if steps.is_empty() { "nothing".to_owned() } else { steps.join(", ") }),
+            ("case", case(summary.casing).to_owned()),
+            ("prepared by", steps(&summary.normalize)),
         ]);
-        let rows = groups.iter().map(|(views, n)| vec![views.join(", "), count(*n as usize)]).collect();
-        format!("{facts}\n{}", output::table(&["views", "tuples"], rows, true))
+        format!("{facts}\n{}", groups_table(&summary.groups))
     })
+}
+
+fn steps(steps: &[Step]) -> String {
+    let names: Vec<String> = steps.iter().map(ToString::to_string).collect();
+    if names.is_empty() { "nothing".to_owned() } else { names.join(", ") }
 }
 
 fn case(casing: Casing) -> &'static str {
@@ -90,8 +90,7 @@ fn case(casing: Casing) -> &'static str {
 
 fn space(arguments: &Inspect, global: &Global) -> anyhow::Result<()> {
     let space = Space::open(&arguments.what)?;
-    let alignment = space.alignment();
-    let model = &alignment.model;
+    let model = &space.alignment().model;
     if let Some(file) = &arguments.curve {
         let Some(trace) = &model.trace else {
             return Err(BadUsage(format!("{} is no iteration and has no learning curve", model.method)).into());
@@ -99,57 +98,29 @@ fn space(arguments: &Inspect, global: &Global) -> anyhow::Result<()> {
         let curve = plots::learning_curve(&[(model.method.name(), &trace.negative_log_likelihoods)], 0)?;
         files::write(file, curve.document().as_bytes())?;
     }
-    let steps: Vec<String> = alignment.preparation.steps.iter().map(ToString::to_string).collect();
-    let mut views = Vec::new();
-    let mut rows = Vec::new();
-    let latent = space.latent_views()?;
-    for (number, ((view, source), shrinkage)) in
-        model.views.iter().zip(&alignment.sources.views).zip(&model.shrinkage).enumerate()
-    {
-        let latent = &latent[number];
-        let words = latent.as_ref().map_or(0, View::len);
-        let first = latent.as_ref().and_then(View::words).map_or_else(Vec::new, first_words);
-        views.push(json!({
-            "name": view.name,
-            "words": words,
-            "dimension": view.dim(),
-            "shrinkage": shrinkage,
-            "fingerprint": source.fingerprint,
-            "first_words": first,
-        }));
-        rows.push(vec![
-            view.name.clone(),
-            count(words),
-            view.dim().to_string(),
-            format!("{shrinkage:.4}"),
-            first.join("  "),
-        ]);
-    }
-    let json = json!({
-        "method": model.method,
-        "latent": model.latent(),
-        "casing": alignment.preparation.casing,
-        "normalize": steps,
-        "tuples": output::number(model.tuples),
-        "log_likelihood": model.log_likelihood,
-        "canonical_correlations": model.rho,
-        "trace": model.trace,
-        "views": views,
-        "lexicon": alignment.sources.lexicon,
-        "temperatures": alignment.temperatures,
-    });
-    output::result(global, json, || {
+    let summary = space.summary()?;
+    output::result(global, json!(summary), || {
+        let row = |view: &SpaceView| {
+            vec![
+                view.name.clone(),
+                count(view.words),
+                view.dimension.to_string(),
+                format!("{:.4}", view.shrinkage),
+                view.first_words.join("  "),
+            ]
+        };
+        let rows = summary.views.iter().map(row).collect();
         let table = output::table(&["view", "words", "dimension", "shrinkage", "first words"], rows, false);
-        let likelihood = model
+        let likelihood = summary
             .log_likelihood
-            .map_or(String::new(), |total| format!(", log-likelihood {:.3} nats a tuple", total / model.tuples));
+            .map_or(String::new(), |total| format!(", log-likelihood {:.3} nats a tuple", total / summary.tuples));
         let facts = facts(vec![
-            ("method", model.method.to_string()),
-            ("latent dimensions", model.latent().to_string()),
-            ("fitted on", format!("{} tuples{likelihood}", count(model.tuples as usize))),
-            ("correlations", spectrum(&model.rho)),
-            ("case", case(alignment.preparation.casing).to_owned()),
-            ("prepared by", if steps.is_empty() { "nothing".to_owned() } else { steps.join(", ") }),
+            ("method", summary.method.to_string()),
+            ("latent dimensions", summary.latent.to_string()),
+            ("fitted on", format!("{} tuples{likelihood}", count(summary.tuples as usize))),
+            ("correlations", spectrum(&summary.canonical_correlations)),
+            ("case", case(summary.casing).to_owned()),
+            ("prepared by", steps(&summary.normalize)),
         ]);
         format!("{facts}\n{table}")
     })

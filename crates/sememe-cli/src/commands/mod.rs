@@ -1,6 +1,7 @@
 //! One file per command.
 
 pub mod align;
+pub mod completions;
 pub mod convert;
 pub mod demo;
 pub mod evaluate;
@@ -9,6 +10,7 @@ pub mod extend;
 mod gather;
 pub mod inspect;
 pub mod lexicon;
+pub mod man;
 pub mod moments;
 pub mod neighbors;
 pub mod project;
@@ -18,8 +20,9 @@ pub mod translate;
 
 use std::path::{Path, PathBuf};
 
+use sememe::files::check_readable;
+use sememe::gather::ViewRead;
 use sememe::vectors::{self, Read};
-use serde_json::{Value, json};
 
 use crate::arguments::{Global, Reading};
 use crate::output;
@@ -27,25 +30,22 @@ use crate::progress::Bar;
 
 /// Reads vectors with a progress bar, and says what was skipped.
 fn read_vectors(path: &Path, words: Option<PathBuf>, reading: &Reading, global: &Global) -> anyhow::Result<Read> {
-    let bar = Bar::new(global, &format!("reading {}", path.file_name().unwrap_or_default().display()));
+    // A list that is not there is told also where the vectors have words of their own.
+    words.iter().try_for_each(|words| check_readable(words))?;
+    let bar = Bar::reading(global, path);
     let read = vectors::read(path, &reading.options(words), &*bar);
     bar.finish();
     let read = read?;
+    report_vectors(path, &ViewRead::new(&read), global);
+    Ok(read)
+}
+
+/// Says what of a file of vectors was skipped, and what should be known about it.
+fn report_vectors(path: &Path, read: &ViewRead, global: &Global) {
     for warning in &read.warnings {
         output::warn(global, format_args!("{}: {warning}", path.display()));
     }
     if read.skipped.total() > 0 {
         output::warn(global, format_args!("{}: skipped {}", path.display(), read.skipped));
     }
-    Ok(read)
-}
-
-fn describe_read(read: &Read) -> Value {
-    json!({
-        "format": read.format,
-        "words": read.embeddings.len(),
-        "dimension": read.embeddings.dim(),
-        "skipped": read.skipped,
-        "warnings": read.warnings.iter().map(ToString::to_string).collect::<Vec<_>>(),
-    })
 }

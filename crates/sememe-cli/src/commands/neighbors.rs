@@ -54,7 +54,7 @@ pub fn run(arguments: &Neighbors, global: &Global) -> anyhow::Result<()> {
 }
 
 fn read(path: &Path, global: &Global) -> anyhow::Result<Matrix> {
-    let bar = Bar::new(global, &format!("reading {}", path.file_name().unwrap_or_default().display()));
+    let bar = Bar::reading(global, path);
     let matrix = vectors::read_matrix(path, &ReadOptions::default(), &*bar);
     bar.finish();
     Ok(matrix?)

@@ -1,11 +1,12 @@
 //! `sememe project`: a fitted model applied to other vectors.
 
 use sememe::files::check_writable;
+use sememe::gather::ViewRead;
 use sememe::space::Space;
 use sememe::vectors::{self, Format};
 use serde_json::json;
 
-use super::{describe_read, read_vectors};
+use super::read_vectors;
 use crate::arguments::{Global, Project};
 use crate::output::{self, count};
 use crate::progress::Stopwatch;
@@ -18,7 +19,7 @@ pub fn run(arguments: &Project, global: &Global) -> anyhow::Result<()> {
     let space = Space::open(&arguments.space)?;
     let view = space.alignment().model.view_index(&arguments.vectors.name)?;
     let read = read_vectors(&arguments.vectors.path, arguments.words.clone(), &arguments.reading, global)?;
-    let report = describe_read(&read);
+    let report = ViewRead::new(&read);
     stopwatch.finished("reading");
     let projected = space.alignment().project(view, read.embeddings)?.view.named();
     stopwatch.finished("projecting");

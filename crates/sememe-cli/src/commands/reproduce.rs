@@ -23,8 +23,9 @@ pub fn run(arguments: &Reproduce, global: &Global) -> anyhow::Result<()> {
     for stage in reproduction.stages() {
         let (name, since) = (stage.name(), Instant::now());
         let bar = Bar::new(global, name.split(':').next().unwrap_or(name));
-        reproduction.compute(stage, &*bar);
+        let computed = reproduction.compute(stage, &*bar);
         bar.finish();
+        computed?;
         output::note(global, format_args!("{name}: {:.0} s", since.elapsed().as_secs_f64()));
     }
     let took = start.elapsed();

@@ -4,6 +4,7 @@ use std::io::{self, BufRead, IsTerminal, Write};
 use std::path::Path;
 
 use anyhow::Context;
+use sememe::files::check_readable;
 use sememe::lexicon::find_word;
 use sememe::retrieve::{Hit, Retriever};
 use sememe::space::{Space, Views};
@@ -15,11 +16,16 @@ use crate::arguments::{BadUsage, Global, Translate};
 use crate::output;
 use crate::progress::Bar;
 
+/// What `--file` calls it.
+const STANDARD_INPUT: &str = "-";
 /// How many spellings are suggested for a word that is not there.
 const SUGGESTIONS: usize = 3;
 
 pub fn run(arguments: &Translate, global: &Global) -> anyhow::Result<()> {
     let space = Space::open(&arguments.space)?;
+    // What is read later, and after long work, is looked for now.
+    let files = arguments.file.iter().filter(|file| *file != Path::new(STANDARD_INPUT)).chain(&arguments.vectors);
+    files.into_iter().try_for_each(|file| check_readable(file))?;
     let views = arguments.to.iter().map(|to| Views::open(&space, &arguments.from, to));
     let views = views.collect::<sememe::Result<Vec<_>>>()?;
     let bar = Bar::new(global, "comparing words");
@@ -29,7 +35,7 @@ pub fn run(arguments: &Translate, global: &Global) -> anyhow::Result<()> {
         output::note(global, format_args!("no confidences are shown, as the space has none: {why}"));
     }
     let words = match (&arguments.file, &arguments.words[..]) {
-        (Some(file), _) if file != Path::new("-") => vectors::read_word_list(file)?,
+        (Some(file), _) if file != Path::new(STANDARD_INPUT) => vectors::read_word_list(file)?,
         (None, []) if io::stdin().is_terminal() => return translator.prompt(global),
         (Some(_), _) | (None, []) => lines(io::stdin().lock()).collect::<anyhow::Result<_>>()?,
         (None, words) => words.to_vec(),
@@ -290,7 +296,7 @@ fn read_further(path: &Path, global: &Global) -> anyhow::Result<Embeddings> {
     if little.format == Format::FastText && little.embeddings.subwords().is_some() {
         return Ok(little.embeddings);
     }
-    let bar = crate::progress::Bar::new(global, &format!("reading {}", path.file_name().unwrap_or_default().display()));
+    let bar = Bar::reading(global, path);
     let read = vectors::read(path, &ReadOptions::default(), &*bar);
     bar.finish();
     Ok(read?.embeddings)

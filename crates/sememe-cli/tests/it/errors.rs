@@ -26,13 +26,13 @@ fn wrong_requests_are_explained() {
         (&["--lexicon", "a-c=pairs.txt"], "does not name two of the views a, b"),
         (&["--lexicon", "a-a=pairs.txt"], "needs two different views of a, b, not \"a\" twice"),
         (&["--lexicon", "a-b=missing.txt"], "cannot read missing.txt"),
-        (&["--lexicon", "pairs.txt"], "header"),
         (&["--lexicon", "a-b=pairs.txt", "--latent", "9"], "from 1 to 3"),
         (&["--lexicon", "a-b=pairs.txt", "--shrinkage", "2"], "auto, oas, none or a number"),
         (&["--lexicon", "a-b=pairs.txt", "--normalize", "unit,round"], "unit, center, standardize"),
         (&["--lexicon", "a-b=pairs.txt", "--words", "c=w.txt"], "\"c\""),
         (&["--lexicon", "a-b=pairs.txt", "--method", "svd", "--exponent", "1"], "svd has no such option"),
         (&["--lexicon", "a-b=pairs.txt", "--pivot", "a"], "ibfa has no such option"),
+        (&["--lexicon", "a-b=pairs.txt", "--method", "svd", "--pivot", "nowhere"], "no view named \"nowhere\""),
         (&["--lexicon", "a-b=pairs.txt", "--method", "magic"], "ibfa, cca, cca-nipals"),
     ] {
         let message = refused(folder.path(), &[&align[..], more].concat());
@@ -238,12 +238,25 @@ fn every_command_has_help_with_an_example() {
     let commands = [
         &["demo"][..],
         &["align"],
+        &["extend"],
+        &["moments"],
         &["translate"],
         &["lexicon", "induce"],
+        &["neighbors"],
+        &["export"],
         &["project"],
         &["evaluate", "translation"],
+        &["evaluate", "similarity"],
+        &["evaluate", "analogy"],
+        &["evaluate", "sts"],
+        &["evaluate", "sentences"],
+        &["evaluate", "noise"],
+        &["sample"],
+        &["reproduce"],
         &["convert"],
         &["inspect"],
+        &["completions"],
+        &["man"],
     ];
     for command in commands {
         let output = sememe(folder.path(), &[command, &["--help"]].concat());

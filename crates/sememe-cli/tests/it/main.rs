@@ -3,9 +3,12 @@
 mod errors;
 mod evaluation;
 mod evidence;
+mod gathering;
 mod learning;
+mod not_found;
 mod pipeline;
 mod retrieval;
+mod shell;
 mod studies;
 mod translation;
 

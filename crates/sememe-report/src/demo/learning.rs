@@ -101,7 +101,7 @@ struct Study<'a> {
 
 impl Study<'_> {
     fn plain(&self, given: &Tuples) -> sememe::Result<Model> {
-        Experiment::new(&[0, 1].map(|side| (self.names[side], self.views[side])), given.clone())?.fit(&fit())
+        Experiment::new(&[0, 1].map(|side| (self.names[side], self.views[side])), given.clone())?.fit(&fit(), &())
     }
 
     /// Learns from frequent words without a dictionary, if that is better than chance.

@@ -3,15 +3,14 @@
 use sememe::lexicon::Tuples;
 use sememe::model::{FitOptions, Method, Model, Shrinkage};
 use sememe::prepare::Step;
-use sememe::sample::{self, Vocabularies};
+use sememe::sample::{self, Vocabularies, without_trained};
 use sememe::vectors::{Embeddings, Vocabulary};
 
 use super::{Demo, Direction, LANGUAGES, evaluate_all, learning};
-use crate::drawn::{without_trained, words_of};
 use crate::error::Result;
 use crate::experiment::{self, Experiment, Precision, Scores};
 use crate::map;
-use crate::plots::{self, Bar, Bars, Series};
+use crate::plots::{self, Bars, Series};
 use crate::report::{Cell, Column, Figure, Report, Row, Section, Table};
 use crate::spectrum;
 use crate::text::count;
@@ -47,7 +46,7 @@ impl Demo {
     }
 
     /// A model of some of the languages by another method.
-    fn rival<'a>(&self, prepared: &'a [Embeddings], method: Method, places: &[usize]) -> Result<(Experiment, Model)> {
+    fn rival(&self, prepared: &[Embeddings], method: Method, places: &[usize]) -> Result<(Experiment, Model)> {
         let views: Vec<(&str, &Embeddings)> =
             places.iter().map(|&place| (LANGUAGES[place].code, &prepared[place])).collect();
         let mut tuples = Tuples::new(places.len());
@@ -63,7 +62,8 @@ impl Demo {
             // What was best for all languages is good for two of them.
             _ => Shrinkage::By(self.aligned.alignment.model.shrinkage[0]),
         };
-        let model = experiment.fit(&FitOptions::default().with_method(Some(method)).with_shrinkage(shrinkage))?;
+        let options = FitOptions::default().with_method(Some(method)).with_shrinkage(shrinkage);
+        let model = experiment.fit(&options, &())?;
         Ok((experiment, model))
     }
 
@@ -86,9 +86,7 @@ impl Demo {
             name: name.to_owned(),
             colour: plots::colour_of(method),
             is_faint: false,
-            bars: (results.iter())
-                .map(|(_, _, found)| Bar { value: Some(found.value), interval: Some(found.interval), paper: None })
-                .collect(),
+            bars: (results.iter()).map(|(_, _, found)| Precision::bar(Some(*found), None)).collect(),
         };
         let bars = Bars {
             title: "Precision at 1 on unseen words".to_owned(),
@@ -108,7 +106,7 @@ impl Demo {
         let mut table = Table::new("P@1 of MBFA, from (rows) and to (columns)", "", columns);
         for (from, language) in LANGUAGES.iter().enumerate() {
             let cell = |to: usize| match of_mbfa.iter().find(|(a, b, _)| (*a, *b) == (from, to)) {
-                Some((_, _, found)) => Cell::measured(Ok(found.value), Some(found.interval), None),
+                Some((_, _, found)) => Precision::cell(Ok(*found), None),
                 None => Cell::text(""),
             };
             table.rows.push(Row::new(language.name, (0..LANGUAGES.len()).map(cell).collect()));
@@ -199,7 +197,7 @@ impl Demo {
             LANGUAGES[1..].iter().map(|language| Column::new(language.name)).chain([Column::new("log p, nats")]);
         let mut table = Table::new("The most probable draws", "English", columns.collect());
         for drawn in new.iter().take(SHOWN) {
-            let words = words_of(drawn, &vocabularies);
+            let words = drawn.spelled(&vocabularies);
             let others = words[1..].iter().map(|&word| Cell::text(word));
             let density = Cell::measured(Ok(drawn.log_density), None, None);
             table.rows.push(Row::new(words[0], others.chain([density]).collect()));

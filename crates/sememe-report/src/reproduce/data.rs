@@ -151,6 +151,11 @@ fn missing(file: &str) -> String {
     format!("no dictionary {file}")
 }
 
+/// The name of a file without the ending of its compression.
+fn uncompressed(name: &str) -> &str {
+    [".gz", ".xz", ".zst"].iter().find_map(|ending| name.strip_suffix(ending)).unwrap_or(name)
+}
+
 /// The language and the file of vectors that a path stands for.
 fn vectors_at(path: &Path) -> Option<(String, PathBuf)> {
     let name = path.file_name()?.to_str()?;
@@ -159,8 +164,7 @@ fn vectors_at(path: &Path) -> Option<(String, PathBuf)> {
         let file = path.join("vectors.npy");
         return (is_language(name) && file.is_file()).then(|| (name.to_owned(), file));
     }
-    let stem =
-        ["gz", "xz", "zst"].iter().fold(name, |name, ending| name.strip_suffix(&format!(".{ending}")).unwrap_or(name));
+    let stem = uncompressed(name);
     let stem = [".vec", ".npy", ".safetensors", ".bin"].iter().find_map(|ending| stem.strip_suffix(ending))?;
     let code = stem.strip_prefix("wiki.").or_else(|| stem.strip_prefix("cc.")).unwrap_or(stem);
     let code = code.strip_suffix(".300").unwrap_or(code);
@@ -169,10 +173,7 @@ fn vectors_at(path: &Path) -> Option<(String, PathBuf)> {
 
 /// The name, the pair and the language of a file such as `europarl.en-fr.en.xz`.
 fn sentence_file(path: &Path) -> Option<(String, String, String)> {
-    let name = path.file_name()?.to_str()?;
-    let name =
-        ["gz", "xz", "zst"].iter().fold(name, |name, ending| name.strip_suffix(&format!(".{ending}")).unwrap_or(name));
-    let (rest, language) = name.rsplit_once('.')?;
+    let (rest, language) = uncompressed(path.file_name()?.to_str()?).rsplit_once('.')?;
     let (name, pair) = rest.rsplit_once('.')?;
     pair.contains('-').then(|| (name.to_owned(), pair.to_owned(), language.to_owned()))
 }

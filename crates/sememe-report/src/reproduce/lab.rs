@@ -8,6 +8,7 @@ use sememe::align;
 use sememe::learn::{self, Trust};
 use sememe::lexicon::{self, Lexicon, Shared, Tuples};
 use sememe::model::{self, Method, Model, Shrinkage};
+use sememe::observe::Observer;
 use sememe::retrieve::Criterion;
 use sememe::vectors::{Embeddings, Vocabulary};
 
@@ -154,13 +155,20 @@ impl<'a> Lab<'a> {
         Ok(tuples)
     }
 
+    /// Whether models of English and another language can be fitted to a dictionary and tested on another.
+    pub fn can_be_tested(&self, code: &str) -> bool {
+        code != "en"
+            && self.tuples("en", code, Dictionary::Expert).is_ok()
+            && self.gold("en", code, Dictionary::Expert).is_ok()
+    }
+
     /// The three languages that are aligned together.
     pub fn trilingual(&self) -> &Outcome<Trilingual<'a>> {
         self.trilingual.get_or_init(|| Trilingual::gather(self))
     }
 
     /// A model of two languages. What is learned is the same in both directions, and learned once.
-    pub fn model(&self, key: &Bilingual) -> Outcome<Rc<Model>> {
+    pub fn model(&self, key: &Bilingual, observer: &dyn Observer) -> Outcome<Rc<Model>> {
         let mut key = key.clone();
         if key.3.is_learned() && key.1 == "en" {
             (key.0, key.1) = (key.1, key.0);
@@ -172,12 +180,12 @@ impl<'a> Lab<'a> {
         if let Some(known) = self.models.borrow().get(&key) {
             return known.clone();
         }
-        let fitted = self.fit(&key);
+        let fitted = self.fit(&key, observer);
         self.models.borrow_mut().insert(key, fitted.clone());
         fitted
     }
 
-    fn fit(&self, (from, to, dictionary, recipe): &Bilingual) -> Outcome<Rc<Model>> {
+    fn fit(&self, (from, to, dictionary, recipe): &Bilingual, observer: &dyn Observer) -> Outcome<Rc<Model>> {
         let views = [(from.as_str(), self.words(from)?), (to.as_str(), self.words(to)?)];
         if recipe.is_learned() && !self.options.wants(Part::Learned) {
             return Err(LEFT_OUT.to_owned());
@@ -195,21 +203,21 @@ impl<'a> Lab<'a> {
                     .with_unsupervised(is_unsupervised)
                     .with_trust(Trust::Doubt)
                     .with_seed(self.options.seed);
-                experiment::learned(&views, &tuples, &options, &())
+                experiment::learned(&views, &tuples, &options, observer)
             }
-            false => Experiment::new(&views, tuples).and_then(|experiment| experiment.fit(&fit)),
+            false => Experiment::new(&views, tuples).and_then(|experiment| experiment.fit(&fit, observer)),
         });
         fitted.map(Rc::new).map_err(|error| error.to_string())
     }
 
     /// The words of both languages where a model puts them.
-    pub fn latent(&self, key: &Bilingual) -> Outcome<Latent> {
+    pub fn latent(&self, key: &Bilingual, observer: &dyn Observer) -> Outcome<Latent> {
         if let Some((known, latent)) = &*self.latent.borrow()
             && known == key
         {
             return Ok(latent.clone());
         }
-        let model = self.model(key)?;
+        let model = self.model(key, observer)?;
         let latent: Latent = Rc::new([self.project(&model, &key.0)?, self.project(&model, &key.1)?]);
         *self.latent.borrow_mut() = Some((key.clone(), latent.clone()));
         Ok(latent)
@@ -223,7 +231,7 @@ impl<'a> Lab<'a> {
     }
 
     /// How well words are translated.
-    pub fn scores(&self, key: &Bilingual, criterion: Criterion) -> Outcome<Scores> {
+    pub fn scores(&self, key: &Bilingual, criterion: Criterion, observer: &dyn Observer) -> Outcome<Scores> {
         let of_criterion = (key.clone(), criterion.to_string());
         if let Some(known) = self.scores.borrow().get(&of_criterion) {
             return known.clone();
@@ -233,7 +241,7 @@ impl<'a> Lab<'a> {
             let (source, target) = (self.words(&key.0)?, self.words(&key.1)?);
             debug_assert!(!source.is_empty() && !target.is_empty());
             let gold = self.gold(&key.0, &key.1, key.2)?;
-            let latent = self.latent(key)?;
+            let latent = self.latent(key, observer)?;
             let scores = experiment::translate(&latent[0], &latent[1], &gold, criterion, self.options.seed);
             scores.map_err(|error| error.to_string())
         };

@@ -12,8 +12,7 @@ use super::paper::{self, find};
 use super::{Findings, Part};
 use crate::experiment::latent;
 use crate::report::{Cell, Column, Row, Section, Table};
-use crate::tell;
-use sememe::observe::Observer;
+use crate::work::Work;
 
 /// A row: English vectors as they are, or aligned with another language by a method.
 struct Aligned {
@@ -22,10 +21,10 @@ struct Aligned {
 }
 
 impl Aligned {
-    fn vectors(&self, lab: &Lab) -> Outcome<Embeddings> {
+    fn vectors(&self, lab: &Lab, work: &Work) -> Outcome<Embeddings> {
         let english = lab.words("en")?;
         let Some((method, other)) = &self.by else { return Ok(english.clone()) };
-        let model = lab.model(&("en".to_owned(), other.clone(), Dictionary::Whole, Recipe::plain(*method)))?;
+        let model = lab.model(&("en".to_owned(), other.clone(), Dictionary::Whole, Recipe::plain(*method)), work)?;
         latent(&model, 0, english).map_err(|error| error.to_string())
     }
 }
@@ -45,7 +44,7 @@ fn rows(lab: &Lab) -> Vec<Aligned> {
     rows
 }
 
-pub fn compute(lab: &Lab, observer: &dyn Observer) -> Findings {
+pub fn compute(lab: &Lab, work: &Work) -> Findings {
     let rows = rows(lab);
     let sets: Vec<Outcome<ScoredPairs>> = (paper::SIMILARITY_SETS.iter())
         .map(|(_, file)| ScoredPairs::read(&lab.data.similarity(file)?).map_err(|error| error.to_string()))
@@ -53,7 +52,7 @@ pub fn compute(lab: &Lab, observer: &dyn Observer) -> Findings {
     let sentences = if lab.options.wants(Part::Table(4)) { read_sts(lab) } else { Err(String::new()) };
     let (mut of_words, mut of_sentences) = (Vec::new(), Vec::new());
     for (done, row) in rows.iter().enumerate() {
-        let vectors = row.vectors(lab);
+        let vectors = row.vectors(lab, work);
         let words =
             vectors.as_ref().map(|embeddings| Words { embeddings, casing: lab.options.casing }).map_err(Clone::clone);
         if lab.options.wants(Part::Table(3)) {
@@ -64,7 +63,7 @@ pub fn compute(lab: &Lab, observer: &dyn Observer) -> Findings {
             let paper = find(&paper::STS, &row.name);
             of_sentences.push(Row::new(row.name.clone(), sentence_cells(&words, &sentences, paper)));
         }
-        tell(observer, done as u64 + 1, rows.len() as u64);
+        work.advance(done as u64 + 1, rows.len() as u64);
     }
     let mut findings = Findings::default();
     if lab.options.wants(Part::Table(3)) {

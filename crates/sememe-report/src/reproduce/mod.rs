@@ -14,7 +14,7 @@
 //! }
 //! let mut reproduction = Reproduction::new(&data, &languages, &options);
 //! for stage in reproduction.stages() {
-//!     reproduction.compute(stage, &());
+//!     reproduction.compute(stage, &())?;
 //! }
 //! let reproduced = reproduction.finish(since.elapsed());
 //! reproduced.report.write("report".as_ref())?;
@@ -44,8 +44,10 @@ pub use self::claims::{Claim, Share};
 pub use self::data::{Data, language};
 use self::lab::Lab;
 pub use self::options::{Options, Part};
+use crate::error::Result;
 use crate::report::{Block, Cell, Column, Report, Row, Section, Table};
 use crate::text::count;
+use crate::work::Work;
 use sememe::observe::Observer;
 
 /// What a part of the paper came to.
@@ -60,7 +62,7 @@ struct Findings {
 pub struct Stage {
     name: &'static str,
     parts: &'static [Part],
-    compute: fn(&Lab, &dyn Observer) -> Findings,
+    compute: fn(&Lab, &Work) -> Findings,
 }
 
 impl Stage {
@@ -112,11 +114,15 @@ impl<'a> Reproduction<'a> {
         STAGES.into_iter().filter(is_wanted).collect()
     }
 
-    /// Computes a stage. What the data do not allow is named in the report.
-    pub fn compute(&mut self, stage: Stage, observer: &dyn Observer) {
-        let found = (stage.compute)(&self.lab, observer);
+    /// Computes a stage. What the data do not allow is named in the report. An observer that wants no more ends it with
+    /// [`sememe::Error::Stopped`].
+    pub fn compute(&mut self, stage: Stage, observer: &dyn Observer) -> Result<()> {
+        let work = Work::new(observer);
+        let found = (stage.compute)(&self.lab, &work);
+        work.check()?;
         self.findings.sections.extend(found.sections);
         self.findings.claims.extend(found.claims);
+        Ok(())
     }
 
     /// The report of what was computed, which says how long everything took.

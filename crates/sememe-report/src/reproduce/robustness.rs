@@ -6,11 +6,12 @@ use super::Findings;
 use super::claims::Claim;
 use super::data::language;
 use super::lab::{Dictionary, Lab, Outcome};
+use crate::experiment::Precision;
 use crate::noise::{self, Degradation, METHODS, Panel, Study};
-use crate::report::{Cell, Column, Figure, Row, Section, Table};
-use sememe::observe::Observer;
+use crate::report::{Column, Figure, Row, Section, Table};
+use crate::work::Work;
 
-pub fn compute(lab: &Lab, observer: &dyn Observer) -> Findings {
+pub fn compute(lab: &Lab, work: &Work) -> Findings {
     let mut section = Section::new("noise", "Robustness to noise");
     section.say(
         "The abstract says that the model is robust to noise in the vectors; the paper has no table of it. Precision at 1 (nearest \
@@ -19,21 +20,16 @@ pub fn compute(lab: &Lab, observer: &dyn Observer) -> Findings {
          has them, as few entries leave no other choice.",
     );
     let mut claims = Vec::new();
-    match study(lab, observer) {
+    match study(lab, work) {
         Ok((pair, panels)) => claims.push(show(&pair, &panels, &mut section)),
         Err(reason) => section.lack(vec![reason]),
     }
     Findings { sections: vec![section], claims }
 }
 
-fn study(lab: &Lab, observer: &dyn Observer) -> Outcome<(String, Vec<Panel>)> {
+fn study(lab: &Lab, work: &Work) -> Outcome<(String, Vec<Panel>)> {
     let candidates = ["fr", "es", "de", "it"].map(str::to_owned).into_iter().chain(lab.languages.keys().cloned());
-    let is_usable = |code: &String| {
-        code != "en"
-            && lab.tuples("en", code, Dictionary::Expert).is_ok()
-            && lab.gold("en", code, Dictionary::Expert).is_ok()
-    };
-    let other = candidates.into_iter().find(is_usable);
+    let other = candidates.into_iter().find(|code| lab.can_be_tested(code));
     let other = other.ok_or_else(|| {
         "no vectors of English and another language with dictionaries to fit to and to test on".to_owned()
     })?;
@@ -45,7 +41,7 @@ fn study(lab: &Lab, observer: &dyn Observer) -> Outcome<(String, Vec<Panel>)> {
         (Degradation::Wrong, &[0.0, 10.0, 25.0, 50.0, 75.0]),
         (Degradation::Fewer, &[5000.0, 2000.0, 1000.0, 500.0, 200.0]),
     ];
-    Ok((format!("English to {}", language(&other)), study.run(&degradations, observer)))
+    Ok((format!("English to {}", language(&other)), study.run(&degradations, work).map_err(|error| error.to_string())?))
 }
 
 fn show(pair: &str, panels: &[Panel], section: &mut Section) -> Claim {
@@ -58,9 +54,7 @@ fn show(pair: &str, panels: &[Panel], section: &mut Section) -> Claim {
         table.rows = (panel.results.iter())
             .map(|(method, results)| {
                 let cells = results.iter().map(|result| {
-                    let first = result.as_ref().map(|scores| scores.at[0]).map_err(Clone::clone);
-                    let interval = first.as_ref().ok().map(|precision| precision.interval);
-                    Cell::measured(first.map(|precision| precision.value), interval, None)
+                    Precision::cell(result.as_ref().map(|scores| scores.at[0]).map_err(Clone::clone), None)
                 });
                 Row::new(method.name(), cells.collect())
             })

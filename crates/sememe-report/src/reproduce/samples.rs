@@ -4,30 +4,29 @@ use std::collections::HashMap;
 
 use sememe::lexicon::TrainedPairs;
 use sememe::model::Method;
-use sememe::sample::{Drawn, Vocabularies, draw};
+use sememe::sample::{Drawn, Vocabularies, draw, without_trained};
 use sememe::vectors::Vocabulary;
 
 use super::Findings;
 use super::data::language;
 use super::lab::{Dictionary, Lab, Outcome, Recipe};
 use super::paper;
-use crate::drawn::{without_trained, words_of};
 use crate::map;
 use crate::report::{Cell, Column, Row, Section, Table};
 use crate::text::count;
-use sememe::observe::Observer;
+use crate::work::Work;
 
 const DRAWN: usize = 2000;
 const SHOWN: usize = 28;
 
-pub fn compute(lab: &Lab, _: &dyn Observer) -> Findings {
+pub fn compute(lab: &Lab, work: &Work) -> Findings {
     let mut section = Section::new("table-7", "Table 7 · Words drawn from a model");
     section.say(
         "Hidden vectors and noise are drawn from an IBFA model, vectors of both languages are made out of them, and the nearest \
          words, by cosine, stand for these. Of 2,000 pairs the 28 with the largest joint density under the model are shown. \
          Pairs of the dictionary are left out here; names and acronyms are not, which the paper’s authors removed.",
     );
-    let (other, ours) = match sampled(lab) {
+    let (other, ours) = match sampled(lab, work) {
         Ok((other, about, ours)) => {
             section.say(about);
             (other, ours)
@@ -67,9 +66,9 @@ fn partner(lab: &Lab) -> Outcome<String> {
 }
 
 /// The other language, what was drawn, and the cells of every pair.
-fn sampled(lab: &Lab) -> Outcome<(String, String, Vec<Vec<Cell>>)> {
+fn sampled(lab: &Lab, work: &Work) -> Outcome<(String, String, Vec<Vec<Cell>>)> {
     let other = partner(lab)?;
-    let model = lab.model(&("en".to_owned(), other.clone(), Dictionary::Expert, Recipe::plain(Method::Ibfa)))?;
+    let model = lab.model(&("en".to_owned(), other.clone(), Dictionary::Expert, Recipe::plain(Method::Ibfa)), work)?;
     let (english, foreign) = (lab.words("en")?, lab.words(&other)?);
     let vectors = Vocabularies::Vectors(vec![english.matrix(), foreign.matrix()]);
     let drawn = draw(&model, &vectors, DRAWN, lab.options.seed).map_err(|error| error.to_string())?;
@@ -87,7 +86,7 @@ fn sampled(lab: &Lab) -> Outcome<(String, String, Vec<Vec<Cell>>)> {
         count(distinct - new.len())
     );
     let cells = |drawn: &Drawn| {
-        let words = words_of(drawn, &vocabularies);
+        let words = drawn.spelled(&vocabularies);
         let meaning = meanings.get(words[1]).cloned().unwrap_or_else(|| "–".to_owned());
         let density = Cell::measured(Ok(drawn.log_density), None, None);
         vec![Cell::text(words[0]), Cell::text(words[1]), Cell::text(meaning), density]
@@ -108,22 +107,22 @@ fn meanings(lab: &Lab, other: &str) -> HashMap<String, String> {
     meanings
 }
 
-pub fn compute_map(lab: &Lab, _: &dyn Observer) -> Findings {
+pub fn compute_map(lab: &Lab, work: &Work) -> Findings {
     let mut section = Section::new("map", "A map of the latent space");
     section.say(
         "Words of several languages where the model puts them. Translations are joined; the closer they are, the better the \
          model has aligned them.",
     );
-    match drawn_map(lab) {
+    match drawn_map(lab, work) {
         Ok(figure) => section.add(figure),
         Err(reason) => section.lack(vec![reason]),
     }
     Findings { sections: vec![section], claims: Vec::new() }
 }
 
-fn drawn_map(lab: &Lab) -> Outcome<crate::report::Figure> {
+fn drawn_map(lab: &Lab, work: &Work) -> Outcome<crate::report::Figure> {
     let languages = lab.trilingual().as_ref().map_err(Clone::clone)?;
-    let spaces = languages.latent(&*languages.converged()?)?;
+    let spaces = languages.latent(&*languages.converged(work)?)?;
     let views: Vec<(&str, &_)> = languages.codes.iter().map(|code| language(code)).zip(&spaces).collect();
     map::figure(&views, &languages.tuples).map_err(|error| error.to_string())
 }

@@ -3,38 +3,17 @@
 use std::collections::HashMap;
 
 use sememe::evaluate::{Bootstrap, Corpus, SentenceOptions, Words, sentences};
-use sememe::model::Method;
-use sememe::retrieve::Criterion;
 
 use super::Findings;
 use super::claims::Claim;
 use super::data::{ParallelText, language};
 use super::lab::{Dictionary, Lab, Outcome, Recipe};
 use super::paper::{self, find};
-use super::translation::Line;
+use super::translation::{self, Line};
 use crate::experiment::Precision;
 use crate::report::{Cell, Column, Row, Section, Table};
-use crate::tell;
 use crate::text::count;
-use sememe::observe::Observer;
-
-/// Lines of the same recipe follow each other, so that each text is turned into vectors once.
-fn lines() -> Vec<Line> {
-    use Method::{Ibfa, LeastSquares, Svd};
-    let plain = Recipe::plain;
-    vec![
-        ("Mikolov et al.", plain(LeastSquares), Criterion::Nn),
-        ("Dinu et al.", plain(LeastSquares), Criterion::Corrected { pool: 0 }),
-        ("Smith et al.", plain(Svd), Criterion::ISF),
-        ("SVD", plain(Svd), Criterion::Nn),
-        ("SVD+CSLS", plain(Svd), Criterion::CSLS),
-        ("IBFA", plain(Ibfa), Criterion::Nn),
-        ("IBFA+CSLS", plain(Ibfa), Criterion::CSLS),
-        ("IBFA, shrunk", Recipe::shrunk(Ibfa), Criterion::Nn),
-        ("IBFA, shrunk+CSLS", Recipe::shrunk(Ibfa), Criterion::CSLS),
-        ("IBFA, unsupervised+CSLS", Recipe::unsupervised(Ibfa), Criterion::CSLS),
-    ]
-}
+use crate::work::Work;
 
 /// The rows as the paper orders them.
 const ROWS: [&str; 10] = [
@@ -50,10 +29,16 @@ const ROWS: [&str; 10] = [
     "IBFA, shrunk+CSLS",
 ];
 
+/// These rows in the order of all, in which lines of the same recipe follow each other: each text is turned into vectors
+/// once.
+fn lines() -> impl Iterator<Item = Line> {
+    translation::lines().into_iter().filter(|(name, ..)| ROWS.contains(name))
+}
+
 /// What was found from and to English, by row.
 type Found = HashMap<&'static str, [Outcome<[Precision; 3]>; 2]>;
 
-pub fn compute(lab: &Lab, observer: &dyn Observer) -> Findings {
+pub fn compute(lab: &Lab, work: &Work) -> Findings {
     let mut section = Section::new("table-5", "Table 5 · Sentence retrieval");
     section.say(
         "How often the translation of a sentence is the nearest, or among the 5 or 10 nearest, of all sentences of the other \
@@ -69,7 +54,7 @@ pub fn compute(lab: &Lab, observer: &dyn Observer) -> Findings {
         .flat_map(|group| ["@1", "@5", "@10"].map(|rank| Column::of(group, rank)));
     let mut table = Table::new("Retrieval of translated sentences", "", columns.collect());
     let is_of_paper = |text: &ParallelText| text.languages.iter().any(|code| code == "it");
-    let total = (texts.len() * 2 * lines().len()) as u64;
+    let total = (texts.len() * 2 * ROWS.len()) as u64;
     let mut done = 0;
     if !texts.iter().any(is_of_paper) {
         table.rows.push(Row::heading("English–Italian, Europarl"));
@@ -78,9 +63,9 @@ pub fn compute(lab: &Lab, observer: &dyn Observer) -> Findings {
         table.rows.extend(ROWS.iter().map(|name| row(name, &none, find(&paper::SENTENCES, name))));
     }
     for text in &texts {
-        let found = measure(lab, text, &mut || {
+        let found = measure(lab, text, work, &mut || {
             done += 1;
-            tell(observer, done, total);
+            work.advance(done, total);
         });
         let paper = |name: &str| if is_of_paper(text) { find(&paper::SENTENCES, name) } else { None };
         let (lines, found) = match found {
@@ -118,7 +103,7 @@ fn row(name: &str, found: &[Outcome<[Precision; 3]>; 2], paper: Option<[f64; 6]>
 }
 
 /// Every row on one text, from and to English, and how many lines that has.
-fn measure(lab: &Lab, text: &ParallelText, step: &mut dyn FnMut()) -> Outcome<(usize, Found)> {
+fn measure(lab: &Lab, text: &ParallelText, work: &Work, step: &mut dyn FnMut()) -> Outcome<(usize, Found)> {
     let mut found: Found = HashMap::new();
     let mut lines_of_text = 0;
     let english = text.languages.iter().position(|code| code == "en").unwrap_or(0);
@@ -128,7 +113,7 @@ fn measure(lab: &Lab, text: &ParallelText, step: &mut dyn FnMut()) -> Outcome<(u
         for (name, recipe, criterion) in lines() {
             if corpus.as_ref().is_none_or(|(known, _)| *known != recipe) {
                 let key = (text.languages[from].clone(), text.languages[to].clone(), Dictionary::Expert, recipe);
-                let latent = match lab.latent(&key) {
+                let latent = match lab.latent(&key, work) {
                     Err(reason) if recipe.is_learned() => {
                         note(&mut found, name, place, Err(reason));
                         step();
@@ -138,17 +123,17 @@ fn measure(lab: &Lab, text: &ParallelText, step: &mut dyn FnMut()) -> Outcome<(u
                 };
                 let words = [0, 1].map(|view| Words { embeddings: &latent[view], casing: lab.options.casing });
                 let files = [text.files[from].as_path(), text.files[to].as_path()];
-                let read = Corpus::read(files, words, lab.options.sentences, &()).map_err(|error| error.to_string())?;
+                let read =
+                    Corpus::read(files, words, lab.options.sentences, work).map_err(|error| error.to_string())?;
                 corpus = Some((recipe, read));
             }
             let Some((_, corpus)) = &corpus else { continue };
             lines_of_text = corpus.len();
             let options = SentenceOptions::default().with_criterion(criterion).with_seed(lab.options.seed);
-            let result = sentences(corpus, 0, &options, &()).map_err(|error| error.to_string());
+            let result = sentences(corpus, 0, &options, work).map_err(|error| error.to_string());
             let precision = result.map(|result| {
                 let intervals = result.intervals(&Bootstrap { seed: lab.options.seed, ..Bootstrap::default() });
-                sememe::evaluate::RANKS
-                    .map(|rank| Precision { value: result.precision[&rank], interval: intervals.precision[&rank] })
+                Precision::at_ranks(&result.precision, &intervals)
             });
             note(&mut found, name, place, precision);
             step();

@@ -14,10 +14,9 @@ use super::claims::Claim;
 use super::data::language;
 use super::lab::{Dictionary, Lab, Outcome, Recipe};
 use crate::experiment::{Experiment, Precision, learned, translate};
-use crate::report::{Cell, Column, Row, Section, Table};
-use crate::tell;
+use crate::report::{Column, Row, Section, Table};
 use crate::text::count;
-use sememe::observe::Observer;
+use crate::work::Work;
 
 /// Entries of the poor dictionary.
 const ENTRIES: usize = 100;
@@ -27,13 +26,13 @@ const OTHERS: usize = 2;
 const ALONE: &str = "alone, refined";
 const TOGETHER: &str = "together, refined";
 
-pub fn compute(lab: &Lab, observer: &dyn Observer) -> Findings {
+pub fn compute(lab: &Lab, work: &Work) -> Findings {
     let mut section = Section::new("learned", "A poor dictionary among good ones");
     let mut findings = Findings::default();
     match Study::choose(lab) {
         Ok(study) => {
             section.say(study.about());
-            let table = study.table(observer);
+            let table = study.table(work);
             let text = "Few entries, CSLS: refined together with other languages is ahead of refined alone";
             findings.claims.push(Claim::compare(text, &table, TOGETHER, ALONE));
             section.add(table);
@@ -58,12 +57,7 @@ struct Study<'a, 'b> {
 impl<'a, 'b> Study<'a, 'b> {
     /// Finnish is the poor one, where it is there: it is far from all others.
     fn choose(lab: &'a Lab<'b>) -> Outcome<Self> {
-        let is_usable = |code: &&String| {
-            *code != "en"
-                && lab.tuples("en", code, Dictionary::Expert).is_ok()
-                && lab.gold("en", code, Dictionary::Expert).is_ok()
-        };
-        let mut usable: Vec<&String> = lab.languages.keys().filter(is_usable).collect();
+        let mut usable: Vec<&String> = lab.languages.keys().filter(|code| lab.can_be_tested(code)).collect();
         usable.sort_by_key(|code| *code == "fi");
         let poor = usable.pop().filter(|_| !usable.is_empty()).cloned().ok_or_else(|| {
             "no vectors of English and two other languages with dictionaries to fit to and to test on".to_owned()
@@ -90,7 +84,7 @@ impl<'a, 'b> Study<'a, 'b> {
         )
     }
 
-    fn table(&self, observer: &dyn Observer) -> Table {
+    fn table(&self, work: &Work) -> Table {
         let poor = self.poor();
         let others = &self.codes[..self.codes.len() - 1];
         let directions: Vec<[&str; 2]> = (others.iter())
@@ -102,24 +96,23 @@ impl<'a, 'b> Study<'a, 'b> {
         let two = ["en".to_owned(), poor.to_owned()];
         let expert = || {
             let key = ("en".to_owned(), poor.to_owned(), Dictionary::Expert, Recipe::shrunk(Method::Ibfa));
-            self.lab.model(&key)
+            self.lab.model(&key, work)
         };
         let whole = self.lab.tuples("en", poor, Dictionary::Expert).map_or(0, |tuples| tuples.len());
         let rows: [(String, Fit); 4] = [
-            ("alone".to_owned(), &|| self.plain()),
-            (ALONE.to_owned(), &|| self.learned(&two, &self.few, Method::Ibfa)),
-            (TOGETHER.to_owned(), &|| self.learned(&self.codes, &self.all()?, Method::Mbfa)),
+            ("alone".to_owned(), &|| self.plain(work)),
+            (ALONE.to_owned(), &|| self.learned(&two, &self.few, Method::Ibfa, work)),
+            (TOGETHER.to_owned(), &|| self.learned(&self.codes, &self.all()?, Method::Mbfa, work)),
             (format!("alone, all {} entries", count(whole)), &expert),
         ];
         for (done, (name, fit)) in rows.iter().enumerate() {
             let model = fit();
             let cells = directions.iter().map(|[from, to]| {
                 let found = model.as_ref().map_err(Clone::clone).and_then(|model| self.precision(model, from, to));
-                let interval = found.as_ref().ok().map(|precision| precision.interval);
-                Cell::measured(found.map(|precision| precision.value), interval, None)
+                Precision::cell(found, None)
             });
             table.rows.push(Row::new(name, cells.collect()));
-            tell(observer, done as u64 + 1, rows.len() as u64);
+            work.advance(done as u64 + 1, rows.len() as u64);
         }
         table
     }
@@ -141,21 +134,21 @@ impl<'a, 'b> Study<'a, 'b> {
         Ok(all)
     }
 
-    fn plain(&self) -> Outcome<Rc<Model>> {
+    fn plain(&self, work: &Work) -> Outcome<Rc<Model>> {
         let views = [("en", self.lab.words("en")?), (self.poor(), self.lab.words(self.poor())?)];
         let options = FitOptions::default().with_method(Some(Method::Ibfa));
-        let fitted = Experiment::new(&views, self.few.clone()).and_then(|experiment| experiment.fit(&options));
+        let fitted = Experiment::new(&views, self.few.clone()).and_then(|experiment| experiment.fit(&options, work));
         fitted.map(Rc::new).map_err(|error| error.to_string())
     }
 
-    fn learned(&self, codes: &[String], given: &Tuples, method: Method) -> Outcome<Rc<Model>> {
+    fn learned(&self, codes: &[String], given: &Tuples, method: Method, work: &Work) -> Outcome<Rc<Model>> {
         let mut options = learn::LearnOptions::default().with_seed(self.lab.options.seed);
         options.align.fit.method = Some(method);
         let mut views: Vec<(&str, &Embeddings)> = Vec::new();
         for code in codes {
             views.push((code, self.lab.words(code)?));
         }
-        learned(&views, given, &options, &()).map(Rc::new).map_err(|error| error.to_string())
+        learned(&views, given, &options, work).map(Rc::new).map_err(|error| error.to_string())
     }
 
     fn precision(&self, model: &Model, from: &str, to: &str) -> Outcome<Precision> {

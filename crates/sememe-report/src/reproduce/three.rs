@@ -16,10 +16,9 @@ use super::paper::{self, find};
 use super::{Findings, Part};
 use crate::experiment::{Experiment, Precision, latent, translate};
 use crate::plots;
-use crate::report::{Cell, Column, Figure, Row, Section, Table};
-use crate::tell;
+use crate::report::{Column, Figure, Row, Section, Table};
 use crate::text::count;
-use sememe::observe::Observer;
+use crate::work::Work;
 
 /// Three languages, the tuples over them that no test has a pair of, and the tests.
 pub struct Trilingual<'a> {
@@ -66,8 +65,8 @@ impl<'a> Trilingual<'a> {
     }
 
     /// MBFA as the paper has it, at its maximum.
-    pub fn converged(&self) -> Outcome<Rc<Model>> {
-        self.converged.get_or_init(|| self.fit(&plain(Method::Mbfa))).clone()
+    pub fn converged(&self, work: &Work) -> Outcome<Rc<Model>> {
+        self.converged.get_or_init(|| self.fit(&plain(Method::Mbfa), work)).clone()
     }
 
     /// The words of every language where a model puts them.
@@ -77,10 +76,10 @@ impl<'a> Trilingual<'a> {
         self.words.iter().enumerate().map(project).collect()
     }
 
-    fn fit(&self, options: &FitOptions) -> Outcome<Rc<Model>> {
+    fn fit(&self, options: &FitOptions, work: &Work) -> Outcome<Rc<Model>> {
         let views: Vec<(&str, &Embeddings)> =
             self.codes.iter().map(String::as_str).zip(self.words.iter().copied()).collect();
-        let fitted = Experiment::new(&views, self.tuples.clone()).and_then(|experiment| experiment.fit(options));
+        let fitted = Experiment::new(&views, self.tuples.clone()).and_then(|experiment| experiment.fit(options, work));
         fitted.map(Rc::new).map_err(|error| error.to_string())
     }
 }
@@ -131,22 +130,23 @@ fn ordered_pairs(codes: &[String]) -> impl Iterator<Item = (&str, &str)> {
     codes.iter().flat_map(|from| codes.iter().filter(move |to| *to != from).map(move |to| (from.as_str(), to.as_str())))
 }
 
-pub fn compute(lab: &Lab, observer: &dyn Observer) -> Findings {
+pub fn compute(lab: &Lab, work: &Work) -> Findings {
     let languages = lab.trilingual();
     let mut findings = Findings::default();
-    let fit =
-        |options: FitOptions| languages.as_ref().map_err(Clone::clone).and_then(|languages| languages.fit(&options));
+    let fit = |options: FitOptions| {
+        languages.as_ref().map_err(Clone::clone).and_then(|languages| languages.fit(&options, work))
+    };
     let (six, eight) = (lab.options.wants(Part::Table(6)), lab.options.wants(Part::Table(8)));
     let steps = 3 * u64::from(six) + u64::from(eight);
-    let converged = languages.as_ref().map_err(Clone::clone).and_then(Trilingual::converged);
+    let converged = languages.as_ref().map_err(Clone::clone).and_then(|languages| languages.converged(work));
     let space = Space { lab, languages };
     if six {
         let mut section = Section::new("table-6", "Table 6 · Three languages in one space");
         section.say(space.about());
         let svd = fit(plain(Method::Svd).with_pivot(space.pivot()));
-        tell(observer, 1, steps);
+        work.advance(1, steps);
         let shrunk = fit(plain(Method::Mbfa).with_shrinkage(Shrinkage::Auto));
-        tell(observer, 2, steps);
+        work.advance(2, steps);
         let mut table = space.table("P@1 in a common space");
         for (heading, suffix, what, criterion) in
             [("Nearest neighbour", "", "", Criterion::Nn), ("CSLS", "+CSLS", ", CSLS", Criterion::CSLS)]
@@ -159,7 +159,7 @@ pub fn compute(lab: &Lab, observer: &dyn Observer) -> Findings {
             let text = format!("Three languages{what}: MBFA is ahead of SVD");
             findings.claims.push(Claim::compare(text, &table, &format!("MBFA{suffix}"), &format!("SVD{suffix}")));
         }
-        tell(observer, 3, steps);
+        work.advance(3, steps);
         section.add(table);
         findings.sections.push(section);
     }
@@ -167,7 +167,7 @@ pub fn compute(lab: &Lab, observer: &dyn Observer) -> Findings {
         let mut options = plain(Method::Mbfa);
         options.mbfa = mbfa::MbfaOptions::default().with_solver(Solver::Em).with_evaluations(lab.options.em_steps);
         let em = fit(options);
-        tell(observer, steps, steps);
+        work.advance(steps, steps);
         findings.sections.push(learning(&space, &em, &converged));
     }
     findings
@@ -275,9 +275,7 @@ impl Space<'_, '_> {
         let latent = languages.and_then(|languages| languages.latent(&*model.clone()?));
         let cell = |(at, (from, to)): (usize, &(String, String))| {
             let found = self.precision(&latent, from, to, criterion);
-            let interval = found.as_ref().ok().map(|precision| precision.interval);
-            let paper = paper.and_then(|figures| figures.get(at).copied());
-            Cell::measured(found.map(|precision| precision.value), interval, paper)
+            Precision::cell(found, paper.and_then(|figures| figures.get(at).copied()))
         };
         Row::new(name, self.directions().iter().enumerate().map(cell).collect())
     }

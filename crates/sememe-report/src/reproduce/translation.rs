@@ -9,11 +9,10 @@ use super::lab::{Bilingual, Dictionary, Lab, Recipe};
 use super::paper::{self, find};
 use super::{Findings, Part};
 use crate::experiment::Precision;
-use crate::plots::{self, Bar, Bars, Series};
+use crate::plots::{self, Bars, Series};
 use crate::report::{Cell, Column, Figure, Row, Section, Table};
 use crate::spectrum;
-use crate::tell;
-use sememe::observe::Observer;
+use crate::work::Work;
 
 /// A row of a table: its name, how the model is fitted, and what ranks.
 pub type Line = (&'static str, Recipe, Criterion);
@@ -21,7 +20,7 @@ pub type Line = (&'static str, Recipe, Criterion);
 const CORRECTED: Criterion = Criterion::Corrected { pool: 0 };
 
 /// Lines of the same recipe follow each other, so that each space is made once.
-fn lines() -> Vec<Line> {
+pub fn lines() -> Vec<Line> {
     use Method::{Cca, CcaNipals, Ibfa, LeastSquares, Svd};
     let plain = Recipe::plain;
     vec![
@@ -60,10 +59,10 @@ const SEMI_POST_PROCESSED: [&str; 6] = [
 /// The rows of table 2.
 const BASIC: [&str; 6] = ["Mikolov et al.", "CCA (NIPALS)", "CCA", "SVD", "IBFA", "IBFA, shrunk"];
 
-pub fn compute(lab: &Lab, observer: &dyn Observer) -> Findings {
+pub fn compute(lab: &Lab, work: &Work) -> Findings {
     let wants = |number| lab.options.wants(Part::Table(number));
     let directions = directions(lab);
-    compute_all(lab, &directions, (wants(1), wants(2)), observer);
+    compute_all(lab, &directions, (wants(1), wants(2)), work);
     let mut findings = Findings::default();
     if wants(1) {
         table_1(lab, &directions, &mut findings);
@@ -92,7 +91,7 @@ fn key((from, to): &(String, String), dictionary: Dictionary, recipe: Recipe) ->
 }
 
 /// Computes everything that the tables will ask for, a space at a time.
-fn compute_all(lab: &Lab, directions: &[(String, String)], (first, second): (bool, bool), observer: &dyn Observer) {
+fn compute_all(lab: &Lab, directions: &[(String, String)], (first, second): (bool, bool), work: &Work) {
     let is_there = |direction: &&(String, String)| lab.words(&direction.0).is_ok() && lab.words(&direction.1).is_ok();
     let directions: Vec<_> = directions.iter().filter(is_there).collect();
     let lines = lines();
@@ -110,10 +109,10 @@ fn compute_all(lab: &Lab, directions: &[(String, String)], (first, second): (boo
             for (name, recipe, criterion) in &lines {
                 if is_wanted(dictionary, name) {
                     // Kept by the laboratory; failures are told where they would be shown.
-                    let _ = lab.scores(&key(direction, dictionary, *recipe), *criterion);
+                    let _ = lab.scores(&key(direction, dictionary, *recipe), *criterion, work);
                 }
                 done += 1;
-                tell(observer, done, total);
+                work.advance(done, total);
             }
         }
     }
@@ -128,7 +127,8 @@ fn precision(
     let lines = lines();
     let line = lines.iter().find(|(known, ..)| *known == name);
     let (_, recipe, criterion) = line.ok_or_else(|| format!("there is no row {name}"))?;
-    lab.scores(&key(direction, dictionary, *recipe), *criterion).map(|scores| scores.at)
+    // Computed before, all of them.
+    lab.scores(&key(direction, dictionary, *recipe), *criterion, &()).map(|scores| scores.at)
 }
 
 fn table_1(lab: &Lab, directions: &[(String, String)], findings: &mut Findings) {
@@ -147,8 +147,7 @@ fn table_1(lab: &Lab, directions: &[(String, String)], findings: &mut Findings) 
         let row = |name: &&'static str| {
             let cell = |(at, direction): (usize, &(String, String))| {
                 let found = precision(lab, direction, dictionary, name).map(|at| at[0]);
-                let interval = found.as_ref().ok().map(|precision| precision.interval);
-                Cell::measured(found.map(|precision| precision.value), interval, of_paper(lines, name, at))
+                Precision::cell(found, of_paper(lines, name, at))
             };
             Row::new(*name, directions.iter().enumerate().map(cell).collect())
         };
@@ -203,12 +202,8 @@ fn bars(lab: &Lab, directions: &[(String, String)]) -> Option<Figure> {
         is_faint,
         bars: (shown.iter())
             .map(|&(at, direction)| {
-                let precision = found(direction, name).map(|at| at[0]);
-                Bar {
-                    value: precision.map(|precision| precision.value),
-                    interval: precision.map(|precision| precision.interval),
-                    paper: find(&paper::SUPERVISED, name).and_then(|row| row.get(at).copied()),
-                }
+                let paper = find(&paper::SUPERVISED, name).and_then(|row| row.get(at).copied());
+                Precision::bar(found(direction, name).map(|at| at[0]), paper)
             })
             .collect(),
     };
@@ -234,7 +229,7 @@ fn correlations(lab: &Lab, directions: &[(String, String)]) -> Option<Figure> {
     for direction in directions.iter().filter(|(from, _)| from == "en") {
         for (dictionary, what) in [(Dictionary::Expert, "expert"), (Dictionary::Pseudo, "shared strings")] {
             // With fewer pairs than dimensions all correlations are 1, which says nothing.
-            let model = lab.model(&key(direction, dictionary, Recipe::plain(Method::Ibfa)));
+            let model = lab.model(&key(direction, dictionary, Recipe::plain(Method::Ibfa)), &());
             if let Ok(model) = model
                 && model.tuples > model.latent() as f64
             {

@@ -4,6 +4,7 @@ mod alignment;
 mod calibration;
 mod extend;
 mod held_out;
+mod summary;
 
 use std::sync::Arc;
 
@@ -14,6 +15,7 @@ use self::calibration::Calibration;
 pub use self::extend::{Extended, extend};
 pub(crate) use self::held_out::short_fit;
 pub use self::held_out::shrinkage as held_out_shrinkage;
+pub use self::summary::{AlignSummary, AlignedView};
 use crate::error::{Error, Result};
 use crate::lexicon::{TrainedPairs, Tuples};
 use crate::model::mbfa::Start;

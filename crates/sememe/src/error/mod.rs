@@ -82,6 +82,15 @@ pub enum Error {
         /// What it must be.
         expected: String,
     },
+    /// Something was asked that makes no sense; the message says what, and what to ask instead.
+    #[error("{0}")]
+    Request(String),
+    /// There is nothing to align a view with.
+    #[error("one view cannot be aligned with itself: give at least two, NAME=FILE each")]
+    TooFewViews,
+    /// Two views have the same name.
+    #[error("two views are named {0:?}; each needs a name of its own")]
+    DuplicateView(String),
     /// A view was named that does not exist.
     #[error("there is no view named {name:?}; there {}", list(known))]
     UnknownView {
@@ -119,6 +128,14 @@ pub enum Error {
     /// The observer asked the work to stop before it had a result.
     #[error("stopped before it was done")]
     Stopped,
+    /// What went wrong is the source; this says where.
+    #[error("{place}")]
+    Within {
+        /// The view or the file.
+        place: String,
+        /// What went wrong there.
+        source: Box<Error>,
+    },
     /// A matrix computation failed its residual check.
     #[error(transparent)]
     Numerical(#[from] Failure),
@@ -127,14 +144,20 @@ pub enum Error {
 impl Error {
     /// True when the input or the request is at fault, false when the work itself failed.
     pub fn is_bad_input(&self) -> bool {
-        !matches!(
-            self,
+        match self {
+            Error::Within { source, .. } => source.is_bad_input(),
             Error::Write { .. }
-                | Error::NoBetterThanChance { .. }
-                | Error::StoppedEarly(_)
-                | Error::Stopped
-                | Error::Numerical(_)
-        )
+            | Error::NoBetterThanChance { .. }
+            | Error::StoppedEarly(_)
+            | Error::Stopped
+            | Error::Numerical(_) => false,
+            _ => true,
+        }
+    }
+
+    /// The same error, with where it happened.
+    pub(crate) fn within(self, place: impl Into<String>) -> Self {
+        Error::Within { place: place.into(), source: Box::new(self) }
     }
 
     pub(crate) fn read(path: &Path, source: io::Error) -> Self {

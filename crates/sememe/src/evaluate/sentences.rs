@@ -160,6 +160,22 @@ impl Default for SentenceOptions {
     }
 }
 
+impl SentenceOptions {
+    /// Whether sentences can be looked for so; worth asking before they are read.
+    pub fn check(&self) -> Result<()> {
+        if self.queries == 0 {
+            return Err(Error::argument("queries", 0, "at least one sentence must be looked for"));
+        }
+        match self.criterion.is_generative() {
+            true => {
+                let problem = format!("{} is for words: the model says nothing of sentences", self.criterion);
+                Err(Error::Request(problem))
+            }
+            false => Ok(()),
+        }
+    }
+}
+
 /// Precision of sentence retrieval.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
@@ -199,9 +215,7 @@ pub fn sentences(
     options: &SentenceOptions,
     observer: &dyn Observer,
 ) -> Result<Sentences> {
-    if options.queries == 0 {
-        return Err(Error::argument("queries", 0, "at least one sentence must be looked for"));
-    }
+    options.check()?;
     let (source, target) = (&corpus.sides[from], &corpus.sides[1 - from]);
     let drawn = draw(corpus.len(), options.queries, options.seed);
     // What has no direction cannot be looked for, nor found.

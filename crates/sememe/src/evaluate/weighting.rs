@@ -69,6 +69,26 @@ impl Probabilities {
 }
 
 impl Weighting {
+    /// Smooth inverse frequency, by the counts of a file of `word count` lines or, without one, by the ranks of words.
+    pub fn sif(words: Words, a: f64, frequencies: Option<&Path>) -> Result<Self> {
+        if !(a > 0.0 && a.is_finite()) {
+            return Err(Error::argument("a", a, "it must be a positive number"));
+        }
+        let probabilities = match frequencies {
+            Some(file) => Probabilities::read(file, words)?,
+            None => Probabilities::of_ranks(words),
+        };
+        Ok(Weighting::Sif { a, probabilities })
+    }
+
+    /// What it is called: `sif` or `tfidf`.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Weighting::Sif { .. } => "sif",
+            Weighting::TfIdf => "tfidf",
+        }
+    }
+
     /// What each word of the vocabulary weighs in these sentences.
     pub(super) fn weights(&self, sentences: &Bags, vocabulary: usize) -> Vec<f64> {
         match self {

@@ -1,6 +1,6 @@
 //! Files in: mapped or decompressed, text in blocks of whole lines.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, Read};
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
@@ -66,9 +66,7 @@ impl Input {
     pub fn open(path: &Path) -> Result<Self> {
         let file = File::open(path).map_err(|e| Error::read(path, e))?;
         let about = file.metadata().map_err(|e| Error::read(path, e))?;
-        if about.is_dir() {
-            return Err(Error::malformed(path, Place::Whole, "is a directory; name a file inside it"));
-        }
+        refuse_folder(path, &about)?;
         let raw = if about.is_file() && about.len() > 0 {
             // SAFETY: the map is only read; that nobody truncates the file meanwhile is the documented contract.
             unsafe { Bytes::map(&file) }.map_err(|e| Error::read(path, e))?
@@ -221,6 +219,18 @@ impl Blocks<'_> {
                 Ok((*carried > 0).then(|| &buffer[..*carried]))
             }
         }
+    }
+}
+
+/// Whether there is a file to read here, before the work that leads up to reading it. A pipe is not opened.
+pub fn check_readable(path: &Path) -> Result<()> {
+    refuse_folder(path, &fs::metadata(path).map_err(|e| Error::read(path, e))?)
+}
+
+fn refuse_folder(path: &Path, about: &fs::Metadata) -> Result<()> {
+    match about.is_dir() {
+        true => Err(Error::malformed(path, Place::Whole, "is a directory; name a file inside it")),
+        false => Ok(()),
     }
 }
 

@@ -7,8 +7,8 @@ mod output;
 mod temporary;
 
 pub(crate) use self::bytes::little_endian;
-pub use self::input::Input;
 pub(crate) use self::input::{BYTE_ORDER_MARK, Bytes};
+pub use self::input::{Input, check_readable};
 pub(crate) use self::output::Output;
 pub use self::output::{OutputFolder, check_writable, is_standard_output, remove_unfinished, write};
 pub(crate) use self::temporary::is_temporary;

@@ -101,7 +101,7 @@ pub struct Learned {
 /// model is fitted to the given entries alone, and they calibrate confidences.
 pub fn learn(views: Vec<View>, given: &Tuples, options: &LearnOptions, observer: &dyn Observer) -> Result<Learned> {
     let shapes: Vec<Shape> = views.iter().map(Shape::of).collect();
-    options.align.fit.check_for(views.len())?;
+    options.align.fit.check_for(&views.iter().map(View::name).collect::<Vec<_>>())?;
     options.align.fit.latent.at_most(&shapes)?;
     let words = words_of(&views, &options.align)?;
     let trusted = match options.trust {

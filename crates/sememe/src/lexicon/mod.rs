@@ -4,6 +4,7 @@ mod complete;
 mod entry;
 mod parse;
 mod pseudo;
+mod report;
 mod separator;
 mod text;
 mod trained;
@@ -17,6 +18,7 @@ use serde::{Deserialize, Serialize};
 pub use self::entry::Entry;
 pub(crate) use self::parse::{is_passed_over, lines};
 pub use self::pseudo::{Shared, identical};
+pub use self::report::LexiconReport;
 pub(crate) use self::separator::Separator;
 pub(crate) use self::text::text_of;
 pub use self::trained::{TrainedPairs, WordPair};
@@ -130,6 +132,18 @@ pub struct Read {
     pub ignored_views: Vec<String>,
     /// Whether the lines of pairs have further columns (a score, a note), which were passed over.
     pub ignored_columns: bool,
+}
+
+/// Reads a dictionary over these views: tuples under a header of view names ([`read_tuples`]) or, where there are just two
+/// views, pairs without a header, words of the first view first ([`read_pairs`]).
+pub fn read(path: &Path, views: &[&str], options: &ReadOptions) -> Result<Read> {
+    let input = Input::open(path)?;
+    let text = text::text_of(&input)?;
+    let options = ReadOptions { views: Some(views.iter().map(|&view| view.to_owned()).collect()), ..options.clone() };
+    match *views {
+        [from, to] if !parse::begins_with_names(&text, views) => parse::pairs(path, &text, from, to, &options),
+        _ => parse::tuples(path, &text, &options),
+    }
 }
 
 /// Reads a dictionary of pairs: `a b`, or separated by tabs, commas or semicolons.

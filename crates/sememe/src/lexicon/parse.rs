@@ -70,6 +70,13 @@ pub(super) fn tuples(path: &Path, text: &[u8], options: &ReadOptions) -> Result<
     Ok(Read { ignored_views, ..read })
 }
 
+/// Whether the first line has the name of a view between its tabs, as the header of tuples does.
+pub(super) fn begins_with_names(text: &[u8], views: &[&str]) -> bool {
+    let first = lines(text).map(|(_, line)| line).find(|line| !is_passed_over(line)).unwrap_or_default();
+    let is_name = |cell: &[u8]| views.iter().any(|view| view.as_bytes() == cell.trim_ascii());
+    first.split(|&b| b == b'\t').any(is_name)
+}
+
 /// The views of a table of tuples.
 struct Header {
     /// Those that are read.
@@ -219,6 +226,13 @@ mod tests {
         let read = pairs(Path::new("test"), text.as_bytes(), "a", "b", &Default::default()).unwrap();
         assert_eq!(read.lexicon.entries().len(), 3);
         assert_eq!(read.lexicon.duplicates(), 1);
+    }
+
+    #[test]
+    fn a_header_is_a_line_with_the_name_of_a_view_between_tabs() {
+        let is_header = |text: &str| begins_with_names(text.as_bytes(), &["en", "it"]);
+        assert!(["en\tit\nthe\til\n", "# words\n\n fr \t it \n", "it\tesso\n"].iter().all(|text| is_header(text)));
+        assert!(!["it esso\n", "the\til\nen\tit\n", "", "# en\tit\nthe\til\n"].iter().any(|text| is_header(text)));
     }
 
     #[test]

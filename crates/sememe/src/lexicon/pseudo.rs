@@ -1,10 +1,13 @@
 //! Pseudo-dictionaries: strings that several vocabularies share.
 
+use serde::{Deserialize, Serialize};
+
 use super::Tuples;
 use crate::vectors::Vocabulary;
 
 /// Which shared strings to take.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Shared {
     /// Every string.
     Strings,

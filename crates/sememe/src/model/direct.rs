@@ -50,7 +50,7 @@ fn map_to_pivot(
         return Err(Error::argument("latent", options.latent, expected));
     }
     let shapes = moments.views();
-    let pivot = pivot(moments, options)?;
+    let pivot = pivot(moments, options);
     let mut warnings = if shapes.len() == 2 { two_views(moments)?.2 } else { Vec::new() };
     let mut views = Vec::new();
     let mut shrinkage = Vec::new();
@@ -79,13 +79,9 @@ fn map_to_pivot(
     Ok((model, warnings))
 }
 
-fn pivot(moments: &Moments, options: &FitOptions) -> Result<usize> {
-    let shapes = moments.views();
-    match &options.pivot {
-        None => Ok(usize::from(shapes.len() == 2)),
-        Some(name) => shapes.iter().position(|view| view.name == *name).ok_or_else(|| Error::UnknownView {
-            name: name.clone(),
-            known: shapes.iter().map(|view| view.name.clone()).collect(),
-        }),
-    }
+/// The place of the view that others are mapped to: the one named, which is there, or the second of two, or the first.
+fn pivot(moments: &Moments, options: &FitOptions) -> usize {
+    let views = moments.views();
+    let named = options.pivot.as_ref().and_then(|name| views.iter().position(|view| view.name == *name));
+    named.unwrap_or(usize::from(views.len() == 2))
 }

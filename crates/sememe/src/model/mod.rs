@@ -119,12 +119,13 @@ impl FitOptions {
         self.method.unwrap_or(if views == 2 { Method::Ibfa } else { Method::Mbfa })
     }
 
-    /// The method for so many views, if it takes as many. An option that it does not have is an error rather than ignored.
-    pub(crate) fn check_for(&self, views: usize) -> Result<Method> {
-        let method = self.method_for(views);
+    /// The method for views of these names, if it takes as many and the pivot is one of them. An option that the method does
+    /// not have is an error rather than ignored. [`fit`] checks the same; it is worth asking before long work.
+    pub fn check_for(&self, views: &[&str]) -> Result<Method> {
+        let method = self.method_for(views.len());
         let has = |methods: &[Method]| methods.contains(&method);
-        if views != 2 && has(&[Method::Ibfa, Method::Cca, Method::CcaNipals]) {
-            return Err(not_two(views));
+        if views.len() != 2 && has(&[Method::Ibfa, Method::Cca, Method::CcaNipals]) {
+            return Err(not_two(views.len()));
         }
         let refused = |name: &'static str, given: String| {
             Err(Error::argument(name, given, format!("{method} has no such option")))
@@ -142,6 +143,10 @@ impl FitOptions {
             FitOptions { pivot: Some(pivot), .. } if !has(&[Method::Svd, Method::LeastSquares]) => {
                 refused("pivot", pivot.clone())
             }
+            FitOptions { pivot: Some(pivot), .. } if !views.contains(&pivot.as_str()) => Err(Error::UnknownView {
+                name: pivot.clone(),
+                known: views.iter().map(|&view| view.to_owned()).collect(),
+            }),
             _ => Ok(method),
         }
     }
@@ -149,7 +154,8 @@ impl FitOptions {
 
 /// Fits a model to moments. An observer that stops an iterative fit gets the best model so far.
 pub fn fit(moments: &Moments, options: &FitOptions, observer: &dyn Observer) -> Result<(Model, Vec<FitWarning>)> {
-    match options.check_for(moments.views().len())? {
+    let names: Vec<&str> = moments.views().iter().map(|view| view.name.as_str()).collect();
+    match options.check_for(&names)? {
         Method::Ibfa => ibfa::fit(moments, options),
         Method::Cca => ibfa::fit_cca(moments, options),
         Method::CcaNipals => nipals::fit(moments, options),

@@ -6,6 +6,7 @@
 mod evidence;
 mod file;
 mod merge;
+mod summary;
 
 use std::collections::BTreeMap;
 
@@ -13,6 +14,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 pub use self::evidence::{Evidence, EvidenceOptions, Source, Sources};
+pub use self::summary::{EvidenceSummary, TupleGroup};
 use crate::error::{Error, Result};
 use crate::lexicon::{Group, Tuples};
 use crate::linalg::{Mat, outer_gram};

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::lexicon::Lexicon;
-use crate::vectors::Embeddings;
+use crate::vectors::{Embeddings, View};
 
 /// Whether words are told apart by their case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -22,6 +22,14 @@ impl Casing {
         match self {
             Casing::Kept => embeddings,
             Casing::Lower => embeddings.lowercased(),
+        }
+    }
+
+    /// The view under this policy.
+    pub fn of_view(self, view: View) -> View {
+        match (self, view.words()) {
+            (Casing::Lower, Some(_)) => View::from_embeddings(view.name(), view.named().lowercased()),
+            _ => view,
         }
     }
 

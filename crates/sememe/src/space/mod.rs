@@ -10,6 +10,7 @@
 //! ```
 
 mod pair;
+mod summary;
 mod terms;
 mod view_file;
 
@@ -18,6 +19,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 pub use self::pair::Views;
+pub use self::summary::{SpaceSummary, SpaceView};
 use crate::align::Alignment;
 use crate::error::{Error, Place, Result};
 use crate::files::{Bytes, Input, OutputFolder, check_writable, is_temporary};
@@ -73,8 +75,11 @@ impl Space {
 
     /// Opens a space: reads the model, leaves the views where they are.
     pub fn open(path: &Path) -> Result<Self> {
-        if path.is_dir() && !Self::is_space(path) {
-            let problem = format!("is no sememe space: it has no {MODEL}; make one with `sememe align`");
+        if !Self::is_space(path) {
+            let problem = match fs::metadata(path).map_err(|e| Error::read(path, e))?.is_dir() {
+                true => format!("is no sememe space: it has no {MODEL}; make one with `sememe align`"),
+                false => "is a file, and a sememe space is a folder; make one with `sememe align`".to_owned(),
+            };
             return Err(Error::malformed(path, Place::Whole, problem));
         }
         Ok(Space { path: path.to_owned(), alignment: Alignment::read(&path.join(model_file(extensions(path))))? })

@@ -41,7 +41,7 @@ pub fn from_vectors(
     report(&learned.report, &learned.fitted.prepared, global);
     let aligned = learned.fitted.project()?;
     stopwatch.finished("projecting");
-    let mut json = describe_with(&aligned, gathered.lexicons_read, gathered.views_read);
+    let mut json = describe_with(&aligned, &gathered.lexicons_read, &gathered.views_read);
     json["learning"] = learning;
     Ok((aligned, json))
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use sememe::align::{self, Aligned};
+use sememe::gather::{LexiconRead, ViewRead};
 use sememe::model::LatentView;
 use sememe::moments::Evidence;
 use sememe::space::Space;
@@ -20,12 +21,16 @@ pub fn run(arguments: &Align, global: &Global, interruption: &Arc<Interruption>)
     Space::check_writable(&arguments.output)?;
     let rounds = Rounds::new(global, interruption);
     let options = align::AlignOptions::default()
-        .with_evidence(arguments.gathering.options())
+        .with_evidence(arguments.gathering.evidence_options())
         .with_fit(arguments.fitting.options(global.seed))
         .with_resume(match arguments.resume {
             true => Some(Space::open(&arguments.output).context("nothing to resume")?.alignment().clone()),
             false => None,
         });
+    if arguments.moments.is_empty() {
+        // What moments hold is known when they are read, which is soon.
+        options.fit.check_for(&arguments.views.iter().map(|view| view.name.as_str()).collect::<Vec<_>>())?;
+    }
     let result = match &arguments.learning {
         Learning { refine: false, unsupervised: false, .. } if arguments.moments.is_empty() => {
             from_vectors(arguments, &options, global, &rounds)
@@ -56,16 +61,16 @@ fn from_vectors(
     stopwatch.finished("reading");
     let aligned = align::align(gathered.views, &gathered.tuples, options, rounds)?;
     stopwatch.finished("fitting");
-    let json = describe_with(&aligned, gathered.lexicons_read, gathered.views_read);
+    let json = describe_with(&aligned, &gathered.lexicons_read, &gathered.views_read);
     Ok((aligned, json))
 }
 
 /// What was fitted to what, for machines.
-fn describe_with(aligned: &Aligned, lexicons_read: Vec<Value>, views_read: Vec<Value>) -> Value {
-    let mut json = describe(aligned);
+fn describe_with(aligned: &Aligned, lexicons_read: &[LexiconRead], views_read: &[ViewRead]) -> Value {
+    let mut json = json!(aligned.summary());
     json["lexicons"] = json!(lexicons_read);
     for (view, report) in json["views"].as_array_mut().into_iter().flatten().zip(views_read) {
-        view["read"] = report;
+        view["read"] = json!(report);
     }
     json
 }
@@ -93,37 +98,13 @@ fn from_moments(
             return Err(sememe::Error::UnknownView { name: view.name.clone(), known }.into());
         }
     }
-    let (views, _) = read_views(&arguments.views, &arguments.gathering, &arguments.reading, global)?;
+    let views = read_views(&arguments.views, &arguments.gathering, &arguments.reading, global)?;
     stopwatch.finished("reading");
     let aligned = align::align_evidence(evidence, views, options, rounds)?;
     stopwatch.finished("fitting and projecting");
-    let mut json = describe(&aligned);
+    let mut json = json!(aligned.summary());
     json["moments"] = json!(arguments.moments);
     Ok((aligned, json))
-}
-
-/// What was fitted, for machines.
-fn describe(aligned: &Aligned) -> Value {
-    let model = &aligned.alignment.model;
-    let views: Vec<Value> = (model.views.iter().zip(&aligned.latent).zip(&model.shrinkage))
-        .map(|((view, latent), shrinkage)| {
-            json!({ "name": view.name, "words": words(latent), "dimension": view.dim(), "shrinkage": shrinkage })
-        })
-        .collect();
-    json!({
-        "method": model.method,
-        "latent": model.latent(),
-        "tuples": output::number(model.tuples),
-        "log_likelihood": model.log_likelihood,
-        "log_likelihood_per_tuple": model.log_likelihood.map(|total| total / model.tuples),
-        "evaluations": model.trace.as_ref().map(|trace| trace.evaluations),
-        "converged": model.trace.as_ref().map(|trace| trace.converged),
-        "last_rise": model.trace.as_ref().and_then(|trace| trace.rise),
-        "certificate": model.trace.as_ref().and_then(|trace| trace.certificate),
-        "residual": model.trace.as_ref().map(|trace| trace.residual),
-        "views": views,
-        "warnings": aligned.warnings.iter().map(ToString::to_string).collect::<Vec<_>>(),
-    })
 }
 
 /// What was fitted, for people.

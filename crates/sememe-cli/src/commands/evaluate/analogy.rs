@@ -1,7 +1,6 @@
 //! `sememe evaluate analogy`.
 
-use sememe::evaluate::{Analogies, Section, analogy};
-use serde_json::json;
+use sememe::evaluate::{Analogies, AnalogyEvaluation, Section};
 
 use super::case;
 use super::subject::View;
@@ -13,15 +12,13 @@ pub fn run(arguments: &EvaluateAnalogy, global: &Global) -> anyhow::Result<()> {
     let questions = Analogies::read(&arguments.questions)?;
     let view = View::open(&arguments.what, arguments.view.as_deref(), &arguments.vectors, global)?;
     let bar = Bar::new(global, "answering questions");
-    let result = analogy(view.words(), &questions, &*bar);
+    let result = AnalogyEvaluation::new(view.name.as_deref(), view.words(), &questions, &*bar);
     bar.finish();
     let result = result?;
 
-    let mut json = serde_json::to_value(&result)?;
-    json["view"] = json!(view.name);
-    json["casing"] = json!(view.casing);
-    output::result(global, json, || {
-        let totals = [&result.semantic, &result.syntactic, &result.total];
+    output::result(global, serde_json::to_value(&result)?, || {
+        let analogy = &result.analogy;
+        let totals = [&analogy.semantic, &analogy.syntactic, &analogy.total];
         let row = |section: &Section| {
             let accuracy = section.accuracy.map_or("–".to_owned(), |accuracy| format!("{accuracy:.2}"));
             vec![
@@ -33,7 +30,7 @@ pub fn run(arguments: &EvaluateAnalogy, global: &Global) -> anyhow::Result<()> {
                 format!("{:.1} %", section.coverage),
             ]
         };
-        let rows = result.sections.iter().chain(totals).map(row).collect();
+        let rows = analogy.sections.iter().chain(totals).map(row).collect();
         let table = output::table(&["section", "accuracy", "right", "known", "questions", "coverage"], rows, true);
         format!("{table}\n3CosAdd over {} words, {}", count(view.words().embeddings.len()), case(view.casing))
     })

@@ -8,12 +8,10 @@ mod sts;
 mod subject;
 mod translation;
 
-use std::path::{Path, PathBuf};
-
 use sememe::evaluate::Intervals;
 use sememe::prepare::Casing;
 
-use crate::arguments::{BadUsage, Evaluate, Global};
+use crate::arguments::{Evaluate, Global};
 
 pub fn run(task: &Evaluate, global: &Global) -> anyhow::Result<()> {
     match task {
@@ -24,27 +22,6 @@ pub fn run(task: &Evaluate, global: &Global) -> anyhow::Result<()> {
         Evaluate::Sentences(arguments) => sentences::run(arguments, global),
         Evaluate::Noise(arguments) => noise::run(arguments, global),
     }
-}
-
-/// The files that are given, and those that `pick` finds in folders that are given.
-fn files_of(
-    given: &[PathBuf],
-    pick: impl Fn(&Path) -> anyhow::Result<Vec<PathBuf>>,
-    wanted: &str,
-) -> anyhow::Result<Vec<PathBuf>> {
-    let mut files = Vec::new();
-    for path in given {
-        if !path.is_dir() {
-            files.push(path.clone());
-            continue;
-        }
-        let found = pick(path)?;
-        if found.is_empty() {
-            return Err(BadUsage(format!("the folder {} has no file {wanted}", path.display())).into());
-        }
-        files.extend(found);
-    }
-    Ok(files)
 }
 
 fn case(casing: Casing) -> &'static str {

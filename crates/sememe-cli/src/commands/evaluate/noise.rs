@@ -1,13 +1,13 @@
 //! `sememe evaluate noise`: what is left of the precision as the input gets worse.
 
 use sememe::evaluate::Overlap;
-use sememe::files::{self, check_writable};
-use sememe::lexicon::{self, TrainedPairs};
+use sememe::files::{self, check_readable, check_writable};
+use sememe::lexicon::{self, LexiconReport, TrainedPairs};
 use sememe_report::noise::{self, Degradation, Outcome, Panel, Study};
 use serde_json::json;
 
 use crate::arguments::{BadUsage, EvaluateNoise, Global};
-use crate::commands::gather::{gather, report_read};
+use crate::commands::gather::{gather, report_lexicon};
 use crate::output::{self, count};
 use crate::progress::Bar;
 
@@ -15,11 +15,13 @@ pub fn run(arguments: &EvaluateNoise, global: &Global) -> anyhow::Result<()> {
     if let Some(file) = &arguments.plot {
         check_writable(file)?;
     }
+    check_readable(&arguments.gold)?;
     let gathered = gather(&arguments.views, &arguments.gathering, &arguments.reading, global)?;
     let [from, to] = [0, 1].map(|place| gathered.views[place].name());
     let [source, target] = &[0, 1].map(|place| gathered.views[place].named());
     let read = lexicon::read_pairs(&arguments.gold, from, to, &Default::default())?;
-    let gold_report = report_read(&arguments.gold.display().to_string(), &read, global);
+    let gold_report = LexiconReport::new(&arguments.gold, &read);
+    report_lexicon(&gold_report, global);
     let gold = arguments.gathering.casing().of_lexicon(read.lexicon);
     let views = [source, target];
     let trained = TrainedPairs::of(&gathered.tuples, &[from, to], |view, word| views[view].word(word));
@@ -42,6 +44,7 @@ pub fn run(arguments: &EvaluateNoise, global: &Global) -> anyhow::Result<()> {
     let bar = Bar::new(global, "fitting worse and worse");
     let panels = study.run(&degradations, &*bar);
     bar.finish();
+    let panels = panels?;
     if panels.iter().find_map(Panel::queries).is_none() {
         let nothing = "there is nothing to measure: give --levels, --wrong or --entries";
         let reason = panels.iter().flat_map(Panel::failures).next().unwrap_or(nothing);

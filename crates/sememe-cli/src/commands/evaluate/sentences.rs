@@ -1,12 +1,12 @@
 //! `sememe evaluate sentences`.
 
-use sememe::evaluate::{Bootstrap, Corpus, SentenceOptions, sentences};
+use sememe::evaluate::{Corpus, SentenceEvaluation, SentenceEvaluations, SentenceOptions};
+use sememe::files::check_readable;
 use sememe::retrieve::Criterion;
-use serde_json::{Value, json};
 
 use super::subject::View;
 use super::{RANKED, case, ranked_cells};
-use crate::arguments::{BadUsage, EvaluateSentences, Global};
+use crate::arguments::{EvaluateSentences, Global};
 use crate::output::{self, count};
 use crate::progress::{Bar, Stopwatch};
 
@@ -15,9 +15,15 @@ pub fn run(arguments: &EvaluateSentences, global: &Global) -> anyhow::Result<()>
         [] => vec![Criterion::Nn, Criterion::CSLS],
         given => given.to_vec(),
     };
-    if let Some(criterion) = criteria.iter().find(|criterion| criterion.is_generative()) {
-        return Err(BadUsage(format!("{criterion} is for words: the model says nothing of sentences")).into());
-    }
+    let options = |criterion| {
+        SentenceOptions::default()
+            .with_queries(arguments.queries.get())
+            .with_seed(global.seed)
+            .with_criterion(criterion)
+            .with_neighbours(arguments.neighbors.into())
+    };
+    criteria.iter().try_for_each(|&criterion| options(criterion).check())?;
+    [&arguments.source, &arguments.target].into_iter().try_for_each(|file| check_readable(file))?;
     let mut stopwatch = Stopwatch::start(global);
     let direction = &arguments.direction;
     let named = [direction.from.as_deref(), direction.to.as_deref()];
@@ -30,50 +36,34 @@ pub fn run(arguments: &EvaluateSentences, global: &Global) -> anyhow::Result<()>
     let corpus = corpus?;
     stopwatch.finished("reading");
 
-    let bootstrap = Bootstrap { seed: global.seed, ..Default::default() };
     let mut evaluations = Vec::new();
-    let mut rows = Vec::new();
     for from in 0..=usize::from(direction.both) {
         for &criterion in &criteria {
-            let options = SentenceOptions::default()
-                .with_queries(arguments.queries.get())
-                .with_seed(global.seed)
-                .with_criterion(criterion)
-                .with_neighbours(arguments.neighbors.into());
             let bar = Bar::new(global, &format!("{} → {}, {criterion}", names[from], names[1 - from]));
-            let result = sentences(&corpus, from, &options, &*bar);
+            let result = SentenceEvaluation::new(&corpus, names, from, &options(criterion), &*bar);
             bar.finish();
-            let result = result?;
+            evaluations.push(result?);
             stopwatch.finished("retrieval");
-            let intervals = result.intervals(&bootstrap);
-            let mut json = serde_json::to_value(&result)?;
-            json["from"] = json!(names[from]);
-            json["to"] = json!(names[1 - from]);
-            json["intervals"] = json!(intervals);
-            let name = format!("{} → {}, {criterion}", names[from], names[1 - from]);
-            rows.push(std::iter::once(name).chain(ranked_cells(&result.precision, result.mrr, &intervals)).collect());
-            evaluations.push((json, result));
         }
     }
 
-    let first = &evaluations[0].1;
-    let json = json!({
-        "sentences": corpus.len(),
-        "queries": first.queries,
-        "seed": global.seed,
-        "casing": views[0].casing,
-        "evaluations": evaluations.iter().map(|(json, _)| json.clone()).collect::<Vec<Value>>(),
-    });
-    output::result(global, json, || {
+    let result = SentenceEvaluations::new(&corpus, global.seed, views[0].casing, evaluations);
+    output::result(global, serde_json::to_value(&result)?, || {
         let header: Vec<&str> = std::iter::once("").chain(RANKED).collect();
+        let row = |evaluation: &SentenceEvaluation| {
+            let SentenceEvaluation { sentences, from, to, intervals, .. } = evaluation;
+            let name = format!("{from} → {to}, {}", sentences.criterion);
+            std::iter::once(name).chain(ranked_cells(&sentences.precision, sentences.mrr, intervals)).collect()
+        };
+        let first = &result.evaluations[0].sentences;
         format!(
             "{}\n{} random sentences among {} ({} and {} without any known word), {}",
-            output::table(&header, rows, true),
+            output::table(&header, result.evaluations.iter().map(row).collect(), true),
             count(first.queries),
             count(first.candidates),
             count(first.source_without_words),
             count(first.target_without_words),
-            case(views[0].casing)
+            case(result.casing)
         )
     })
 }

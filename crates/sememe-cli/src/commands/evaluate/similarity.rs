@@ -1,13 +1,11 @@
 //! `sememe evaluate similarity`.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use anyhow::Context;
-use sememe::evaluate::{ScoredPairs, Similarity, similarity};
-use serde_json::json;
+use sememe::evaluate::{ScoredPairs, Similarity, SimilarityEvaluation};
 
+use super::case;
 use super::subject::View;
-use super::{case, files_of};
 use crate::arguments::{BadUsage, EvaluateSimilarity, Global};
 use crate::output::{self, count};
 
@@ -16,14 +14,10 @@ pub fn run(arguments: &EvaluateSimilarity, global: &Global) -> anyhow::Result<()
     if names.len() > 2 {
         return Err(BadUsage(format!("a pair has two words, so of two views at most, not of {}", names.len())).into());
     }
-    let beginning: String = names.iter().map(|name| format!("{name}_")).collect();
-    let files = files_of(
-        &arguments.sets,
-        |folder| sets_in(folder, &beginning),
-        &format!("whose name begins with {:?} and ends with .txt", beginning.to_uppercase()),
-    )?;
-    let sets = files.iter().map(|file| ScoredPairs::read(file)).collect::<Result<Vec<_>, _>>()?;
-    for (file, set) in files.iter().zip(&sets) {
+    let files = ScoredPairs::files(&arguments.sets, &names)?;
+    let read = |file: PathBuf| ScoredPairs::read(&file).map(|set| (file, set));
+    let sets = files.into_iter().map(read).collect::<Result<Vec<_>, _>>()?;
+    for (file, set) in &sets {
         if let Some(header) = &set.header {
             output::note(global, format_args!("{}: the first line is a header ({header})", file.display()));
         }
@@ -36,26 +30,10 @@ pub fn run(arguments: &EvaluateSimilarity, global: &Global) -> anyhow::Result<()
         _ => vec![View::open(&arguments.what, names.first().copied(), &arguments.vectors, global)?],
     };
     let words = [views[0].words(), views[views.len() - 1].words()];
-    let mut results: Vec<Similarity> = Vec::new();
-    let mut failures = Vec::new();
-    for (file, set) in files.iter().zip(&sets) {
-        match similarity(words, set).with_context(|| file.display().to_string()) {
-            Ok(result) => results.push(result),
-            Err(error) => failures.push(error),
-        }
-    }
-    if results.is_empty() {
-        return Err(failures.swap_remove(0));
-    }
-    failures.iter().for_each(|error| output::warn(global, format_args!("{error:#}")));
+    let result = SimilarityEvaluation::new(&names, words, &sets)?;
+    result.failed.iter().for_each(|failure| output::warn(global, failure));
 
-    let json = json!({
-        "views": names,
-        "casing": views[0].casing,
-        "sets": results,
-        "failed": failures.iter().map(|error| format!("{error:#}")).collect::<Vec<_>>(),
-    });
-    output::result(global, json, || {
+    output::result(global, serde_json::to_value(&result)?, || {
         let row = |result: &Similarity| {
             vec![
                 result.set.clone(),
@@ -66,25 +44,8 @@ pub fn run(arguments: &EvaluateSimilarity, global: &Global) -> anyhow::Result<()
                 format!("{:.1} %", result.coverage),
             ]
         };
-        let rows = results.iter().map(row).collect();
+        let rows = result.sets.iter().map(row).collect();
         let table = output::table(&["set", "Spearman", "Pearson", "known", "pairs", "coverage"], rows, true);
-        format!("{table}\ncorrelations times 100, {}", case(views[0].casing))
+        format!("{table}\ncorrelations times 100, {}", case(result.casing))
     })
-}
-
-/// The text files of a folder whose names begin so, in capitals or not, sorted by name.
-fn sets_in(folder: &Path, beginning: &str) -> anyhow::Result<Vec<PathBuf>> {
-    if beginning.is_empty() {
-        let problem = format!("which files of {} are meant? --view en takes those called EN_*.txt", folder.display());
-        return Err(BadUsage(problem).into());
-    }
-    let beginning = beginning.to_lowercase();
-    let is_set = |path: &PathBuf| {
-        let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
-        name.starts_with(&beginning) && name.ends_with(".txt")
-    };
-    let entries = std::fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))?;
-    let mut found: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).filter(is_set).collect();
-    found.sort();
-    Ok(found)
 }

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use sememe::evaluate::Words;
-use sememe::prepare::Casing;
-use sememe::prepare::Normalizer;
+use sememe::files::check_readable;
+use sememe::prepare::{Casing, Normalizer};
 use sememe::space::Space;
 use sememe::vectors::Embeddings;
 
@@ -16,9 +16,10 @@ fn names(space: &Space) -> String {
     space.alignment().model.views.iter().map(|view| view.name.as_str()).collect::<Vec<_>>().join(" or ")
 }
 
-/// A space, if it is one. What is said of vectors must not be said of a space.
+/// A space, if it is one, or none, where it is a file. What is said of vectors must not be said of a space.
 pub fn open_space(what: &Path, vectors: &Vectors, with: Option<&Path>) -> anyhow::Result<Option<Space>> {
     if !what.is_dir() {
+        check_readable(what)?;
         return Ok(None);
     }
     let space = Space::open(what)?;
@@ -39,8 +40,21 @@ pub fn open_space(what: &Path, vectors: &Vectors, with: Option<&Path>) -> anyhow
     }
 }
 
+/// Two files of vectors.
+pub fn open_two_vectors(
+    first: &Path,
+    second: Option<&Path>,
+    vectors: &Vectors,
+    global: &Global,
+) -> anyhow::Result<[Embeddings; 2]> {
+    let second =
+        second.ok_or_else(|| BadUsage("two files of vectors are needed; give the other by --with".to_owned()))?;
+    check_readable(second)?;
+    Ok([open_vectors(first, true, vectors, global)?, open_vectors(second, false, vectors, global)?])
+}
+
 /// Vectors as they are in a file, but for what was asked to be done to them.
-pub fn open_vectors(path: &Path, is_first: bool, vectors: &Vectors, global: &Global) -> anyhow::Result<Embeddings> {
+fn open_vectors(path: &Path, is_first: bool, vectors: &Vectors, global: &Global) -> anyhow::Result<Embeddings> {
     let words = if is_first { vectors.words.clone() } else { None };
     let read = read_vectors(path, words, &vectors.reading, global)?;
     let embeddings = casing(vectors).of_embeddings(read.embeddings);
@@ -95,13 +109,13 @@ impl View {
             };
             return Ok([Self::of_space(&space, first)?, Self::of_space(&space, second)?]);
         }
-        let with =
-            with.ok_or_else(|| BadUsage("two files of vectors are needed; give the other by --with".to_owned()))?;
-        let open = |path, is_first, name: Option<&str>| -> anyhow::Result<Self> {
-            let embeddings = open_vectors(path, is_first, vectors, global)?;
-            Ok(View { name: name.map(str::to_owned), embeddings, casing: casing(vectors) })
+        let view = |embeddings, name: Option<&str>| View {
+            name: name.map(str::to_owned),
+            embeddings,
+            casing: casing(vectors),
         };
-        Ok([open(what, true, first)?, open(with, false, second)?])
+        let [source, target] = open_two_vectors(what, with, vectors, global)?;
+        Ok([view(source, first), view(target, second)])
     }
 }
 

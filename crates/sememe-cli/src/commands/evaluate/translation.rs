@@ -1,110 +1,61 @@
 //! `sememe evaluate translation`.
 
-use std::path::{Path, PathBuf};
-
-use sememe::evaluate::{self, Bootstrap, Comparison, Oov, Overlap, Translation};
-use sememe::lexicon::{self, Lexicon};
+use sememe::evaluate::{Bootstrap, Gold, Oov, TranslationEvaluation, TranslationTask};
+use sememe::files::check_readable;
 use sememe::prepare::Casing;
-use sememe::retrieve::{Criterion, Pair, Retriever};
-use sememe::space::{Space, Views};
+use sememe::space::Space;
 use sememe::vectors::Embeddings;
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::super::gather::report_read;
-use super::subject::{casing, open_space, open_vectors};
+use super::super::gather::report_lexicon;
+use super::subject::{casing, open_space, open_two_vectors};
 use super::{RANKED, case, ranked_cells};
-use crate::arguments::{BadUsage, EvaluateTranslation, Global};
+use crate::arguments::{EvaluateTranslation, Global};
 use crate::output::{self, count};
 use crate::progress::Bar;
 
 pub fn run(arguments: &EvaluateTranslation, global: &Global) -> anyhow::Result<()> {
+    if !arguments.gold.is_dir() {
+        check_readable(&arguments.gold)?;
+    }
     let subject = Subject::open(arguments, global)?;
     let other = arguments.compare.as_deref().map(Space::open).transpose()?;
     let names = match &subject {
         Subject::Space(space) => arguments.direction.names_in(space)?,
         Subject::Vectors(..) => arguments.direction.names(),
     };
+    let bootstrap = Bootstrap { seed: global.seed, ..Default::default() };
     let mut results = Vec::new();
-    for is_back in [false, true] {
+    for is_back in [false, true].into_iter().take(1 + usize::from(arguments.direction.both)) {
         let [from, to] = if is_back { [names[1], names[0]] } else { names };
-        if is_back && !arguments.direction.both {
-            break;
-        }
-        let (gold, gold_report) = read_gold(&arguments.gold, [from, to], is_back, global)?;
+        let gold = match is_back {
+            true => Gold::read_backwards(&arguments.gold, from, to)?,
+            false => Gold::read(&arguments.gold, from, to)?,
+        };
+        report_lexicon(&gold.report, global);
         for &criterion in &arguments.criterion {
-            let asked = Asked { from, to, gold: &gold, criterion, oov: arguments.oov.into(), global };
-            let (translation, overlap) = subject.translate(&asked, is_back)?;
-            let comparison = match &other {
-                Some(other) => {
-                    let (other, _) = translate_in_space(other, &asked)?;
-                    Some(evaluate::compare(&translation, &other, &asked.bootstrap())?)
-                }
-                None => None,
-            };
-            results.push(asked.result(translation, overlap, comparison, gold_report.clone(), subject.casing())?);
+            let mut task = TranslationTask::new(from, to, &gold.lexicon);
+            task.criterion = criterion;
+            task.oov = arguments.oov.into();
+            task.bootstrap = bootstrap;
+            let bar = Bar::new(global, "comparing words");
+            let result = subject.evaluate(&task, is_back, &bar);
+            let compared = other.as_ref().map(|other| TranslationEvaluation::in_space(other, &task, &*bar));
+            bar.finish();
+            let mut result = result?;
+            if let Some(other) = compared {
+                result.compare_with(&other?, &bootstrap)?;
+            }
+            result.gold = Some(gold.report.clone());
+            results.push(result);
         }
     }
     results.iter().filter_map(overlap_warning).for_each(|warning| output::warn(global, warning));
 
     // The first evaluation is the object itself, for scripts that ask for one.
-    let mut json = results[0].json.clone();
-    json["evaluations"] = results.iter().map(|result| result.json.clone()).collect();
+    let mut json = serde_json::to_value(&results[0])?;
+    json["evaluations"] = json!(results);
     output::result(global, json, || for_people(&results, &subject))
-}
-
-/// What is asked of a space or of vectors.
-struct Asked<'a> {
-    from: &'a str,
-    to: &'a str,
-    gold: &'a Lexicon,
-    criterion: Criterion,
-    oov: Oov,
-    global: &'a Global,
-}
-
-/// What came of it.
-struct Evaluated {
-    name: String,
-    translation: Translation,
-    cells: Vec<String>,
-    overlap: Option<Overlap>,
-    comparison: Option<Comparison>,
-    json: Value,
-}
-
-impl Asked<'_> {
-    fn bootstrap(&self) -> Bootstrap {
-        Bootstrap { seed: self.global.seed, ..Default::default() }
-    }
-
-    fn result(
-        &self,
-        translation: Translation,
-        overlap: Option<Overlap>,
-        comparison: Option<Comparison>,
-        gold_report: Value,
-        casing: Casing,
-    ) -> anyhow::Result<Evaluated> {
-        let intervals = translation.intervals(&self.bootstrap());
-        let mut json = serde_json::to_value(&translation)?;
-        json["intervals"] = json!(intervals);
-        json["from"] = json!(self.from);
-        json["to"] = json!(self.to);
-        json["casing"] = json!(casing);
-        json["coverage"] = json!(100.0 * translation.queries as f64 / translation.gold_words as f64);
-        json["overlap"] = json!(overlap);
-        json["unseen"] = json!(overlap.as_ref().and_then(|overlap| translation.unseen(overlap)));
-        json["comparison"] = json!(comparison);
-        json["gold"] = gold_report;
-        Ok(Evaluated {
-            name: format!("{} → {}, {}", self.from, self.to, self.criterion),
-            cells: ranked_cells(&translation.precision, translation.mrr, &intervals).collect(),
-            translation,
-            overlap,
-            comparison,
-            json,
-        })
-    }
 }
 
 /// A space, or the vectors of two languages that lie in one.
@@ -119,90 +70,52 @@ impl Subject {
         if let Some(space) = open_space(&arguments.what, &arguments.vectors, with)? {
             return Ok(Subject::Space(Box::new(space)));
         }
-        let with =
-            with.ok_or_else(|| BadUsage("two files of vectors are needed; give the other by --with".to_owned()))?;
-        let source = open_vectors(&arguments.what, true, &arguments.vectors, global)?;
-        let target = open_vectors(with, false, &arguments.vectors, global)?;
-        Ok(Subject::Vectors(Box::new([source, target]), casing(&arguments.vectors)))
+        let vectors = open_two_vectors(&arguments.what, with, &arguments.vectors, global)?;
+        Ok(Subject::Vectors(Box::new(vectors), casing(&arguments.vectors)))
     }
 
-    fn casing(&self) -> Casing {
+    fn evaluate(&self, task: &TranslationTask, is_back: bool, bar: &Bar) -> sememe::Result<TranslationEvaluation> {
         match self {
-            Subject::Space(space) => space.alignment().preparation.casing,
-            Subject::Vectors(_, casing) => *casing,
+            Subject::Space(space) => TranslationEvaluation::in_space(space, task, bar),
+            Subject::Vectors(vectors, casing) => {
+                let [first, second] = &**vectors;
+                let pair = if is_back { [second, first] } else { [first, second] };
+                TranslationEvaluation::of_vectors(pair, *casing, task, bar)
+            }
         }
     }
-
-    fn translate(&self, asked: &Asked, is_back: bool) -> anyhow::Result<(Translation, Option<Overlap>)> {
-        let ([first, second], casing) = match self {
-            Subject::Space(space) => return translate_in_space(space, asked),
-            Subject::Vectors(vectors, casing) => (&**vectors, *casing),
-        };
-        let (source, target) = if is_back { (second, first) } else { (first, second) };
-        let gold = casing.of_lexicon(asked.gold.clone());
-        let bar = Bar::new(asked.global, "comparing words");
-        let pair = Pair { observer: &*bar, ..Pair::new(source.matrix(), target.matrix()) };
-        let result = Retriever::new(pair, asked.criterion)
-            .and_then(|retriever| evaluate::translation(source, target, &gold, &retriever));
-        bar.finish();
-        Ok((result?.under(asked.oov), None))
-    }
 }
 
-fn translate_in_space(space: &Space, asked: &Asked) -> anyhow::Result<(Translation, Option<Overlap>)> {
-    let views = Views::open(space, asked.from, asked.to)?;
-    let gold = space.alignment().preparation.casing.of_lexicon(asked.gold.clone());
-    let bar = Bar::new(asked.global, "comparing words");
-    let result = views
-        .retriever(asked.criterion, &*bar)
-        .and_then(|retriever| evaluate::translation(&views.source, &views.target, &gold, &retriever));
-    bar.finish();
-    let trained = space.alignment().trained.as_ref();
-    let overlap = trained.map(|trained| Overlap::of(trained, &gold, &views.source, &views.target));
-    Ok((result?.under(asked.oov), overlap))
+fn name(result: &TranslationEvaluation) -> String {
+    format!("{}, {}", direction(result), result.translation.criterion)
 }
 
-/// The gold dictionary of a direction: in a folder the file of that direction; a single file is read the other way round for
-/// the way back.
-fn read_gold(path: &Path, [from, to]: [&str; 2], is_back: bool, global: &Global) -> anyhow::Result<(Lexicon, Value)> {
-    let is_folder = path.is_dir();
-    let file = if is_folder { gold_in(path, from, to)? } else { path.to_owned() };
-    let columns = if is_back && !is_folder { [to, from] } else { [from, to] };
-    let read = lexicon::read_pairs(&file, columns[0], columns[1], &Default::default())?;
-    let report = report_read(&file.display().to_string(), &read, global);
-    Ok((read.lexicon.restricted(&[from, to])?, report))
+fn direction(result: &TranslationEvaluation) -> String {
+    format!("{} → {}", result.from, result.to)
 }
 
-/// The test dictionary of a folder as MUSE, XLING and Dinu et al. call theirs.
-fn gold_in(folder: &Path, from: &str, to: &str) -> anyhow::Result<PathBuf> {
-    let names = [
-        format!("{from}-{to}.5000-6500.txt"),
-        format!("{from}-{to}.test.freq.2k.tsv"),
-        format!("OPUS_{from}_{to}_europarl_test.txt"),
-    ];
-    names.iter().map(|name| folder.join(name)).find(|file| file.is_file()).ok_or_else(|| {
-        BadUsage(format!("the folder {} has none of {}; name the file", folder.display(), names.join(", "))).into()
-    })
-}
-
-fn overlap_warning(result: &Evaluated) -> Option<String> {
+fn overlap_warning(result: &TranslationEvaluation) -> Option<String> {
     let overlap = result.overlap.as_ref().filter(|overlap| overlap.trained_pairs > 0)?;
-    let unseen = match result.translation.unseen(overlap) {
+    let unseen = match &result.unseen {
         Some(unseen) => format!("P@1 of the {} other words is {:.2}", count(unseen.queries), unseen.precision[&1]),
         None => "no other words are left".to_owned(),
     };
     Some(format!(
         "{}: the space was fitted to {} of the {} gold pairs, of {} words; {unseen}",
-        result.name,
+        name(result),
         count(overlap.trained_pairs),
         count(overlap.gold_pairs),
         count(overlap.words)
     ))
 }
 
-fn for_people(results: &[Evaluated], subject: &Subject) -> String {
+fn for_people(results: &[TranslationEvaluation], subject: &Subject) -> String {
     let header: Vec<&str> = std::iter::once("").chain(RANKED).collect();
-    let row = |result: &Evaluated| std::iter::once(result.name.clone()).chain(result.cells.iter().cloned()).collect();
+    let row = |result: &TranslationEvaluation| {
+        let translation = &result.translation;
+        let cells = ranked_cells(&translation.precision, translation.mrr, &result.intervals);
+        std::iter::once(name(result)).chain(cells).collect()
+    };
     let mut text = output::table(&header, results.iter().map(row).collect(), true);
     let compared: Vec<Vec<String>> = results.iter().filter_map(comparison_row).collect();
     if !compared.is_empty() {
@@ -211,8 +124,7 @@ fn for_people(results: &[Evaluated], subject: &Subject) -> String {
     }
     let mut said: Vec<String> = Vec::new();
     for result in results {
-        let direction = result.name.split(',').next().unwrap_or_default();
-        let line = format!("{direction}: {}", facts(result, subject));
+        let line = format!("{}: {}", direction(result), facts(result, subject));
         if !said.contains(&line) {
             said.push(line);
         }
@@ -220,11 +132,11 @@ fn for_people(results: &[Evaluated], subject: &Subject) -> String {
     format!("{text}\n{}", said.join("\n"))
 }
 
-fn comparison_row(result: &Evaluated) -> Option<Vec<String>> {
+fn comparison_row(result: &TranslationEvaluation) -> Option<Vec<String>> {
     let comparison = result.comparison.as_ref()?;
     let [low, high] = comparison.interval;
     Some(vec![
-        format!("{} ({} queries)", result.name, count(comparison.queries)),
+        format!("{} ({} queries)", name(result), count(comparison.queries)),
         format!("{:.2}", comparison.first),
         format!("{:.2}", comparison.second),
         format!("{:+.2}", comparison.difference),
@@ -233,7 +145,7 @@ fn comparison_row(result: &Evaluated) -> Option<Vec<String>> {
     ])
 }
 
-fn facts(result: &Evaluated, subject: &Subject) -> String {
+fn facts(result: &TranslationEvaluation, subject: &Subject) -> String {
     let translation = &result.translation;
     let overlap = match (&result.overlap, subject) {
         (Some(overlap), _) => {
@@ -249,6 +161,6 @@ fn facts(result: &Evaluated, subject: &Subject) -> String {
         count(translation.gold_words),
         count(translation.unknown_words),
         count(translation.without_known_translation),
-        case(subject.casing())
+        case(result.casing)
     )
 }

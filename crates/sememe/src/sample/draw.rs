@@ -1,4 +1,4 @@
-//! Words drawn from a model: hidden vectors and noise make vectors, and the nearest words stand for them.
+//! Vectors drawn from a model, and the words that are nearest to them.
 
 use std::collections::HashSet;
 

@@ -1,0 +1,312 @@
+//! Results with everything that belongs to them, as they are written in JSON.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use serde::Serialize;
+
+use super::{
+    Analogies, Analogy, Bootstrap, Comparison, Corpus, Intervals, Oov, Overlap, ScoredPairs, SentenceOptions,
+    SentencePairs, Sentences, Similarity, Sts, StsYear, Translation, Unseen, Weighting, Words, analogy, compare,
+    sentences, similarity, sts, sts_years, translation,
+};
+use crate::error::Result;
+use crate::lexicon::{Lexicon, LexiconReport};
+use crate::observe::Observer;
+use crate::prepare::Casing;
+use crate::retrieve::{Criterion, Pair, Retriever};
+use crate::space::{Space, Views};
+use crate::vectors::Embeddings;
+
+/// What word translation is measured on, and how.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct TranslationTask<'a> {
+    /// The view of the source language.
+    pub from: &'a str,
+    /// The view of the target language.
+    pub to: &'a str,
+    /// Right translations, words of the source language first. Their case follows what is evaluated.
+    pub gold: &'a Lexicon,
+    /// What candidates are ranked by.
+    pub criterion: Criterion,
+    /// What becomes of gold words that cannot be translated.
+    pub oov: Oov,
+    /// How intervals are computed.
+    pub bootstrap: Bootstrap,
+}
+
+impl<'a> TranslationTask<'a> {
+    /// MUSE's protocol with CSLS.
+    pub fn new(from: &'a str, to: &'a str, gold: &'a Lexicon) -> Self {
+        let (oov, bootstrap) = (Oov::default(), Bootstrap::default());
+        TranslationTask { from, to, gold, criterion: Criterion::CSLS, oov, bootstrap }
+    }
+}
+
+/// Word translation with its intervals, its coverage, and what the model had seen of the gold dictionary.
+///
+/// ```
+/// use sememe::evaluate::{TranslationEvaluation, TranslationTask};
+/// use sememe::{lexicon::Lexicon, prepare::Casing, vectors::{Embeddings, Matrix}};
+///
+/// let rows = || Matrix::new(vec![1.0, 0.0, 0.0, 1.0, 0.6, 0.8], 2);
+/// let en = Embeddings::new(["dog", "cat", "bird"].into_iter().collect(), rows());
+/// let fr = Embeddings::new(["chien", "chat", "oiseau"].into_iter().collect(), rows());
+/// let mut gold = Lexicon::new(vec!["en".to_owned(), "fr".to_owned()]);
+/// gold.add([(0, "dog"), (1, "chien")].into_iter().collect());
+/// gold.add([(0, "cow"), (1, "vache")].into_iter().collect());
+/// let task = TranslationTask::new("en", "fr", &gold);
+/// let evaluation = TranslationEvaluation::of_vectors([&en, &fr], Casing::Kept, &task, &())?;
+/// assert_eq!((evaluation.translation.precision[&1], evaluation.coverage), (100.0, 50.0));
+/// # Ok::<(), sememe::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct TranslationEvaluation {
+    /// Precision and mean reciprocal rank.
+    #[serde(flatten)]
+    pub translation: Translation,
+    /// Their 95 % intervals.
+    pub intervals: Intervals,
+    /// The view of the source language.
+    pub from: String,
+    /// The view of the target language.
+    pub to: String,
+    /// Whether words are told apart by their case.
+    pub casing: Casing,
+    /// Per cent of gold words that were translated.
+    pub coverage: f64,
+    /// Gold pairs that the model was fitted to; none where that is unknown.
+    pub overlap: Option<Overlap>,
+    /// The same of words of which the model was fitted to no gold pair.
+    pub unseen: Option<Unseen>,
+    /// How another space translates the same queries.
+    pub comparison: Option<Comparison>,
+    /// What became of the file of the gold dictionary, where it came from one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gold: Option<LexiconReport>,
+}
+
+impl TranslationEvaluation {
+    /// Translates from one view of a space to another.
+    pub fn in_space(space: &Space, task: &TranslationTask, observer: &dyn Observer) -> Result<Self> {
+        let alignment = space.alignment();
+        let gold = alignment.preparation.casing.of_lexicon(task.gold.clone());
+        let views = Views::open(space, task.from, task.to)?;
+        let retriever = views.retriever(task.criterion, observer)?;
+        let found = translation(&views.source, &views.target, &gold, &retriever)?;
+        let trained = alignment.trained.as_ref();
+        let overlap = trained.map(|trained| Overlap::of(trained, &gold, &views.source, &views.target));
+        Ok(Self::new(found, overlap, alignment.preparation.casing, task))
+    }
+
+    /// Translates between the vectors of two languages that lie in one space, whose words follow the casing already.
+    pub fn of_vectors(
+        [source, target]: [&Embeddings; 2],
+        casing: Casing,
+        task: &TranslationTask,
+        observer: &dyn Observer,
+    ) -> Result<Self> {
+        let gold = casing.of_lexicon(task.gold.clone());
+        let pair = Pair { observer, ..Pair::new(source.matrix(), target.matrix()) };
+        let retriever = Retriever::new(pair, task.criterion)?;
+        let found = translation(source, target, &gold, &retriever)?;
+        Ok(Self::new(found, None, casing, task))
+    }
+
+    fn new(translation: Translation, overlap: Option<Overlap>, casing: Casing, task: &TranslationTask) -> Self {
+        let translation = translation.under(task.oov);
+        TranslationEvaluation {
+            intervals: translation.intervals(&task.bootstrap),
+            from: task.from.to_owned(),
+            to: task.to.to_owned(),
+            casing,
+            coverage: 100.0 * translation.queries as f64 / translation.gold_words as f64,
+            unseen: overlap.as_ref().and_then(|overlap| translation.unseen(overlap)),
+            overlap,
+            comparison: None,
+            gold: None,
+            translation,
+        }
+    }
+
+    /// Compares with how another space does the same task.
+    pub fn compare_with(&mut self, other: &Self, bootstrap: &Bootstrap) -> Result<()> {
+        self.comparison = Some(compare(&self.translation, &other.translation, bootstrap)?);
+        Ok(())
+    }
+}
+
+/// Word similarity on several sets.
+///
+/// ```
+/// use sememe::evaluate::{ScoredPair, ScoredPairs, SimilarityEvaluation, Words};
+/// use sememe::{prepare::Casing, vectors::{Embeddings, Matrix}};
+///
+/// let rows = Matrix::new(vec![1.0, 0.0, 0.9, 0.1, 0.0, 1.0], 2);
+/// let embeddings = Embeddings::new(["dog", "cat", "car"].into_iter().collect(), rows);
+/// let words = Words { embeddings: &embeddings, casing: Casing::Lower };
+/// let pair = |a: &str, b: &str, score| ScoredPair { words: [a.to_owned(), b.to_owned()], score };
+/// let pairs = vec![pair("dog", "cat", 9.0), pair("dog", "car", 1.0), pair("cat", "car", 1.5)];
+/// let set = ScoredPairs { name: "set".to_owned(), pairs, header: None };
+/// let evaluation = SimilarityEvaluation::new(&["en"], [words, words], &[("set.txt".into(), set)])?;
+/// assert!((evaluation.sets[0].spearman - 1.0).abs() < 1e-9);
+/// # Ok::<(), sememe::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct SimilarityEvaluation {
+    /// The views, one or two, where they have names.
+    pub views: Vec<String>,
+    /// Whether words are told apart by their case.
+    pub casing: Casing,
+    /// Every set that could be evaluated.
+    pub sets: Vec<Similarity>,
+    /// Why the others could not.
+    pub failed: Vec<String>,
+}
+
+impl SimilarityEvaluation {
+    /// Evaluates sets, each with its file. An error only where no set can be evaluated.
+    pub fn new(views: &[&str], words: [Words; 2], sets: &[(PathBuf, ScoredPairs)]) -> Result<Self> {
+        let (mut results, mut failed, mut first_error) = (Vec::new(), Vec::new(), None);
+        for (file, set) in sets {
+            match similarity(words, set) {
+                Ok(result) => results.push(result),
+                Err(error) => {
+                    failed.push(format!("{}: {error}", file.display()));
+                    first_error.get_or_insert(error.within(file.display().to_string()));
+                }
+            }
+        }
+        match first_error.filter(|_| results.is_empty()) {
+            Some(error) => Err(error),
+            None => {
+                let views = views.iter().map(|&view| view.to_owned()).collect();
+                Ok(SimilarityEvaluation { views, casing: words[0].casing, sets: results, failed })
+            }
+        }
+    }
+}
+
+/// Analogies answered within a view.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct AnalogyEvaluation {
+    /// The sections and their sums.
+    #[serde(flatten)]
+    pub analogy: Analogy,
+    /// The view, where it has a name.
+    pub view: Option<String>,
+    /// Whether words are told apart by their case.
+    pub casing: Casing,
+}
+
+impl AnalogyEvaluation {
+    /// Answers all questions.
+    pub fn new(view: Option<&str>, words: Words, questions: &Analogies, observer: &dyn Observer) -> Result<Self> {
+        let analogy = analogy(words, questions, observer)?;
+        Ok(AnalogyEvaluation { analogy, view: view.map(str::to_owned), casing: words.casing })
+    }
+}
+
+/// Semantic textual similarity on several sets under one weighting.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct StsSets {
+    /// Every set.
+    pub sets: Vec<Sts>,
+    /// The sets of each release taken together.
+    pub years: Vec<StsYear>,
+}
+
+impl StsSets {
+    /// Evaluates all sets.
+    pub fn new(words: Words, sets: &[SentencePairs], weighting: &Weighting) -> Result<Self> {
+        let sets = sets.iter().map(|set| sts(words, set, weighting)).collect::<Result<Vec<_>>>()?;
+        Ok(StsSets { years: sts_years(&sets), sets })
+    }
+}
+
+/// Semantic textual similarity on several sets under several weightings.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct StsEvaluation {
+    /// The view, where it has a name.
+    pub view: Option<String>,
+    /// Whether words are told apart by their case.
+    pub casing: Casing,
+    /// Pairs of sentences that were left out, as they have no score.
+    pub pairs_without_score: usize,
+    /// The results by [the name of the weighting](Weighting::name).
+    pub weightings: BTreeMap<&'static str, StsSets>,
+}
+
+impl StsEvaluation {
+    /// Evaluates all sets under all weightings.
+    pub fn new(view: Option<&str>, words: Words, sets: &[SentencePairs], weightings: &[Weighting]) -> Result<Self> {
+        let of_weighting = |weighting: &Weighting| Ok((weighting.name(), StsSets::new(words, sets, weighting)?));
+        Ok(StsEvaluation {
+            view: view.map(str::to_owned),
+            casing: words.casing,
+            pairs_without_score: sets.iter().map(|set| set.without_score).sum(),
+            weightings: weightings.iter().map(of_weighting).collect::<Result<_>>()?,
+        })
+    }
+}
+
+/// Sentence retrieval in one direction, by one criterion.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct SentenceEvaluation {
+    /// Precision and mean reciprocal rank.
+    #[serde(flatten)]
+    pub sentences: Sentences,
+    /// What the source language is called.
+    pub from: String,
+    /// What the target language is called.
+    pub to: String,
+    /// The 95 % intervals.
+    pub intervals: Intervals,
+}
+
+impl SentenceEvaluation {
+    /// Looks for the translations of sentences of language `from` (0 or 1) of a corpus, whose languages have these names.
+    pub fn new(
+        corpus: &Corpus,
+        names: [&str; 2],
+        from: usize,
+        options: &SentenceOptions,
+        observer: &dyn Observer,
+    ) -> Result<Self> {
+        let sentences = sentences(corpus, from, options, observer)?;
+        let intervals = sentences.intervals(&Bootstrap { seed: options.seed, ..Default::default() });
+        let [from, to] = [names[from], names[1 - from]].map(str::to_owned);
+        Ok(SentenceEvaluation { sentences, from, to, intervals })
+    }
+}
+
+/// Sentence retrieval in one corpus, in several directions or by several criteria.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct SentenceEvaluations {
+    /// Sentences of each language.
+    pub sentences: usize,
+    /// Sentences that were looked for.
+    pub queries: usize,
+    /// What the sentences were drawn by.
+    pub seed: u64,
+    /// Whether words are told apart by their case.
+    pub casing: Casing,
+    /// The results.
+    pub evaluations: Vec<SentenceEvaluation>,
+}
+
+impl SentenceEvaluations {
+    /// Puts results on one corpus together.
+    pub fn new(corpus: &Corpus, seed: u64, casing: Casing, evaluations: Vec<SentenceEvaluation>) -> Self {
+        let queries = evaluations.first().map_or(0, |first| first.sentences.queries);
+        SentenceEvaluations { sentences: corpus.len(), queries, seed, casing, evaluations }
+    }
+}

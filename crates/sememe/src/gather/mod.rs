@@ -1,0 +1,229 @@
+//! Everything that a model is fitted to: views and the tuples over them, out of files or of what is already at hand.
+
+mod dictionary;
+mod read;
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+pub use self::dictionary::{Dictionary, splits_at_equals};
+pub use self::read::{DictionaryRead, LexiconRead, ViewRead};
+use crate::error::{Error, Result};
+use crate::files::check_readable;
+use crate::lexicon::{self, Shared, Tuples};
+use crate::observe::Observer;
+use crate::prepare::Casing;
+use crate::vectors::{self, ReadOptions, View, Vocabulary};
+
+/// A file of vectors, and the name of the view that it becomes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ViewFile {
+    /// The name of the view: any string.
+    pub name: String,
+    /// The vectors.
+    pub path: PathBuf,
+    /// The word list of an array, where it is not beside it.
+    pub words: Option<PathBuf>,
+}
+
+impl ViewFile {
+    /// A file that has its words, or has them beside it.
+    pub fn new(name: impl Into<String>, path: impl Into<PathBuf>) -> Self {
+        ViewFile { name: name.into(), path: path.into(), words: None }
+    }
+}
+
+/// How to gather. The default keeps case, takes dictionaries alone and allows tuples with holes.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct GatherOptions {
+    /// How to read vectors; each [`ViewFile`] names its own word list. Strict reading holds for dictionaries too.
+    pub read: ReadOptions,
+    /// Whether words are told apart by their case.
+    pub casing: Casing,
+    /// Take strings that views share as a dictionary.
+    pub identical: Option<Shared>,
+    /// Keep only [complete tuples](Tuples::complete).
+    pub complete: bool,
+}
+
+/// Views and the tuples over them, with what was read to get there.
+///
+/// As JSON it is what was read: `lexicons` and `read`.
+///
+/// ```
+/// use sememe::gather::{Dictionary, Gathering, ViewFile};
+///
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let path = |name: &str| folder.path().join(name);
+/// std::fs::write(path("en.vec"), "dog 1 2\ncat 3 4\n").unwrap();
+/// std::fs::write(path("fr.vec"), "chat 3 1\nchien 1 3\n").unwrap();
+/// std::fs::write(path("en-fr.txt"), "dog chien\nbird oiseau\n").unwrap();
+/// let files = [ViewFile::new("en", path("en.vec")), ViewFile::new("fr", path("fr.vec"))];
+/// let dictionary = Dictionary::pairs(path("en-fr.txt"), "en", "fr");
+/// let gathering = Gathering::read(&files, &[dictionary], &Default::default(), &())?;
+/// assert_eq!(gathering.tuples.iter().collect::<Vec<_>>(), [[Some(0), Some(1)]]);
+/// assert_eq!(gathering.views_read[0].words, 2);
+/// # Ok::<(), sememe::Error>(())
+/// ```
+#[derive(Debug, Clone, Serialize)]
+#[non_exhaustive]
+pub struct Gathering {
+    /// The views.
+    #[serde(skip)]
+    pub views: Vec<View>,
+    /// The tuples over them.
+    #[serde(skip)]
+    pub tuples: Tuples,
+    /// What came of identical strings and of every dictionary.
+    #[serde(rename = "lexicons")]
+    pub lexicons_read: Vec<LexiconRead>,
+    /// What came of every file of vectors; empty where the views were already at hand.
+    #[serde(rename = "read")]
+    pub views_read: Vec<ViewRead>,
+}
+
+impl Gathering {
+    /// Reads vectors and dictionaries. What can be checked before vectors are read is checked first, as reading takes long.
+    pub fn read(
+        files: &[ViewFile],
+        dictionaries: &[Dictionary],
+        options: &GatherOptions,
+        observer: &dyn Observer,
+    ) -> Result<Self> {
+        check(&files.iter().map(|file| file.name.as_str()).collect::<Vec<_>>(), dictionaries)?;
+        let (views, views_read) = read_views(files, options, observer)?;
+        Ok(Gathering { views_read, ..Self::of(views, dictionaries, options)? })
+    }
+
+    /// Looks the words of dictionaries up in views that are already at hand. Views without words have none to find.
+    pub fn of(views: Vec<View>, dictionaries: &[Dictionary], options: &GatherOptions) -> Result<Self> {
+        check(&views.iter().map(View::name).collect::<Vec<_>>(), dictionaries)?;
+        let views: Vec<View> = views.into_iter().map(|view| options.casing.of_view(view)).collect();
+        let none = Vocabulary::new();
+        let vocabularies: Vec<(&str, &Vocabulary)> =
+            views.iter().map(|view| (view.name(), view.words().unwrap_or(&none))).collect();
+        let (tuples, lexicons_read) = tuples(&vocabularies, dictionaries, options)?;
+        Ok(Gathering { views, tuples, lexicons_read, views_read: Vec::new() })
+    }
+}
+
+/// What is wrong with a request before anything is read.
+fn check(names: &[&str], dictionaries: &[Dictionary]) -> Result<()> {
+    if names.len() < 2 {
+        return Err(Error::TooFewViews);
+    }
+    check_distinct(names)?;
+    dictionaries.iter().try_for_each(|dictionary| dictionary.check(names))
+}
+
+fn check_distinct(names: &[&str]) -> Result<()> {
+    match names.iter().enumerate().find(|(at, name)| names[..*at].contains(name)) {
+        Some((_, twice)) => Err(Error::DuplicateView((*twice).to_owned())),
+        None => Ok(()),
+    }
+}
+
+/// Reads the vectors of every view, and says what was read. There may be any number of views.
+pub fn read_views(
+    files: &[ViewFile],
+    options: &GatherOptions,
+    observer: &dyn Observer,
+) -> Result<(Vec<View>, Vec<ViewRead>)> {
+    check_distinct(&files.iter().map(|file| file.name.as_str()).collect::<Vec<_>>())?;
+    // A word list that is not there is an error even where the vectors have words of their own.
+    files.iter().filter_map(|file| file.words.as_deref()).try_for_each(check_readable)?;
+    let read_one = |file: &ViewFile| {
+        let read = ReadOptions { words: file.words.clone(), ..options.read.clone() };
+        let read = vectors::read(&file.path, &read, observer)
+            .map_err(|error| error.within(format!("view {:?}", file.name)))?;
+        let report = ViewRead::new(&read);
+        Ok((View::from_embeddings(&*file.name, options.casing.of_embeddings(read.embeddings)), report))
+    };
+    files.iter().map(read_one).collect::<Result<Vec<_>>>().map(|read| read.into_iter().unzip())
+}
+
+/// Looks the words of all dictionaries up among those of these views, and says what was found.
+pub fn tuples(
+    views: &[(&str, &Vocabulary)],
+    dictionaries: &[Dictionary],
+    options: &GatherOptions,
+) -> Result<(Tuples, Vec<LexiconRead>)> {
+    let names: Vec<&str> = views.iter().map(|(name, _)| *name).collect();
+    let mut tuples = Tuples::new(views.len());
+    let mut read = Vec::new();
+    if let Some(which) = options.identical {
+        tuples = lexicon::identical(&views.iter().map(|(_, words)| *words).collect::<Vec<_>>(), which);
+        read.push(LexiconRead::Identical { identical: tuples.len() });
+    }
+    for dictionary in dictionaries {
+        let (lexicon, file) = dictionary.entries(&names, options.read.strict)?;
+        let lexicon = options.casing.of_lexicon(lexicon);
+        let matched = tuples.add_lexicon(&lexicon, views)?;
+        read.push(LexiconRead::Dictionary(DictionaryRead::new(file, &lexicon, matched)));
+    }
+    if options.complete {
+        tuples = tuples.complete();
+        if tuples.is_empty() {
+            let problem = "the dictionaries make no tuple that has all views; allow holes (--tuples holes)";
+            return Err(Error::NotEnoughData(problem.to_owned()));
+        }
+    }
+    Ok((tuples, read))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lexicon::Lexicon;
+    use crate::vectors::{Embeddings, Matrix};
+
+    fn view(name: &str, words: &[&str]) -> View {
+        let rows = Matrix::new((0..2 * words.len()).map(|x| x as f32 + 1.0).collect(), 2);
+        View::from_embeddings(name, Embeddings::new(words.iter().copied().collect(), rows))
+    }
+
+    fn lexicon(entries: &[(&str, &str)]) -> Dictionary {
+        let mut lexicon = Lexicon::new(vec!["en".to_owned(), "fr".to_owned()]);
+        entries.iter().for_each(|&(en, fr)| lexicon.add([(0, en), (1, fr)].into_iter().collect()));
+        lexicon.into()
+    }
+
+    #[test]
+    fn what_is_at_hand_is_gathered_under_one_casing_and_described() {
+        let views = || vec![view("en", &["Dog", "dog", "OK"]), view("fr", &["chien", "ok"])];
+        let dictionaries = [lexicon(&[("DOG", "Chien"), ("cat", "chat")])];
+        let mut options = GatherOptions { casing: Casing::Lower, ..Default::default() };
+        let gathering = Gathering::of(views(), &dictionaries, &options).unwrap();
+        assert_eq!(gathering.tuples.iter().collect::<Vec<_>>(), [[Some(0), Some(0)]]);
+        assert_eq!(gathering.views[0].len(), 2);
+        let json = serde_json::to_string(&gathering).unwrap();
+        assert_eq!(
+            json,
+            r#"{"lexicons":[{"entries":2,"matched":1,"duplicates":0,"unknown_words":{"en":1,"fr":1}}],"read":[]}"#
+        );
+        options.identical = Some(Shared::Strings);
+        assert_eq!(Gathering::of(views(), &dictionaries, &options).unwrap().tuples.len(), 2);
+        options.casing = Casing::Kept;
+        assert!(Gathering::of(views(), &dictionaries, &options).unwrap().tuples.is_empty());
+        options.complete = true;
+        assert!(matches!(Gathering::of(views(), &dictionaries, &options), Err(Error::NotEnoughData(_))));
+    }
+
+    #[test]
+    fn a_request_that_makes_no_sense_is_refused_before_vectors_are_read() {
+        let refused = |names: &[&str], dictionary: Dictionary| {
+            let files: Vec<ViewFile> = names.iter().map(|name| ViewFile::new(*name, "nowhere.vec")).collect();
+            Gathering::read(&files, &[dictionary], &Default::default(), &()).unwrap_err()
+        };
+        assert!(matches!(refused(&["en"], lexicon(&[])), Error::TooFewViews));
+        assert!(matches!(refused(&["en", "fr", "en"], lexicon(&[])), Error::DuplicateView(name) if name == "en"));
+        assert!(matches!(refused(&["en", "ru"], lexicon(&[])), Error::UnknownView { name, .. } if name == "fr"));
+        let missing = Dictionary::pairs("nothing.txt", "en", "fr");
+        assert!(matches!(refused(&["en", "fr"], missing), Error::Read { path, .. } if path.ends_with("nothing.txt")));
+        let error = refused(&["en", "fr"], lexicon(&[]));
+        assert!(error.is_bad_input() && error.to_string() == "view \"en\"", "{error}");
+    }
+}

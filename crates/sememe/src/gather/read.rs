@@ -1,0 +1,94 @@
+//! What was read, in a form that serialises.
+
+use serde::{Serialize, Serializer};
+
+use crate::error::Skipped;
+use crate::lexicon::{Lexicon, LexiconReport, Matched};
+use crate::vectors::{Format, Read, Warning};
+
+/// What a file of vectors turned out to be.
+///
+/// ```
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let path = folder.path().join("en.vec");
+/// std::fs::write(&path, "dog 1 2\ncat 3 4\n").unwrap();
+/// let read = sememe::vectors::read(&path, &Default::default(), &())?;
+/// let report = sememe::gather::ViewRead::new(&read);
+/// assert_eq!((report.words, report.dimension), (2, 2));
+/// # Ok::<(), sememe::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct ViewRead {
+    /// Its format.
+    pub format: Format,
+    /// How many words it has, as they are written.
+    pub words: usize,
+    /// How many numbers a vector has.
+    pub dimension: usize,
+    /// What was passed over.
+    pub skipped: Skipped,
+    /// What should be known.
+    pub warnings: Vec<Warning>,
+}
+
+impl ViewRead {
+    /// Describes what was read.
+    pub fn new(read: &Read) -> Self {
+        ViewRead {
+            format: read.format,
+            words: read.embeddings.len(),
+            dimension: read.embeddings.dim(),
+            skipped: read.skipped.clone(),
+            warnings: read.warnings.clone(),
+        }
+    }
+}
+
+/// What came of one source of tuples.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(untagged)]
+#[non_exhaustive]
+pub enum LexiconRead {
+    /// Strings that views share.
+    Identical {
+        /// How many tuples they made.
+        identical: usize,
+    },
+    /// A dictionary.
+    Dictionary(DictionaryRead),
+}
+
+/// What came of a dictionary.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct DictionaryRead {
+    /// What of its file did not become entries; none where the entries were already at hand.
+    #[serde(flatten)]
+    pub file: Option<LexiconReport>,
+    /// Distinct entries.
+    pub entries: usize,
+    /// Of these, those of which at least two words have a vector.
+    pub matched: usize,
+    /// Repeated entries that were dropped.
+    pub duplicates: usize,
+    /// Distinct words without a vector, for each view of the dictionary. JSON has their numbers only.
+    #[serde(rename = "unknown_words", serialize_with = "numbers")]
+    pub unknown: Vec<(String, Vec<String>)>,
+}
+
+impl DictionaryRead {
+    pub(super) fn new(file: Option<LexiconReport>, lexicon: &Lexicon, matched: Matched) -> Self {
+        DictionaryRead {
+            file,
+            entries: lexicon.entries().len(),
+            matched: matched.entries,
+            duplicates: lexicon.duplicates(),
+            unknown: lexicon.views().iter().cloned().zip(matched.unknown).collect(),
+        }
+    }
+}
+
+fn numbers<S: Serializer>(unknown: &[(String, Vec<String>)], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(unknown.iter().map(|(view, words)| (view, words.len())))
+}

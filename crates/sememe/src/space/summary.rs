@@ -1,0 +1,116 @@
+//! What is in a space, in a form that serialises.
+
+use serde::Serialize;
+
+use super::Space;
+use crate::align::Temperature;
+use crate::error::Result;
+use crate::model::Method;
+use crate::model::mbfa::Trace;
+use crate::moments::Source;
+use crate::names::serialize_count;
+use crate::prepare::{Casing, Step};
+use crate::vectors::View;
+
+/// How many words of each view a summary has.
+const FIRST_WORDS: usize = 8;
+
+/// What is in a space: its model, where that came from, and its views.
+///
+/// ```
+/// use sememe::{align, lexicon::Tuples, space::Space, vectors::{Embeddings, Matrix, View}};
+///
+/// let view = |name: &str, turn: f32| {
+///     let rows = Matrix::new((0..60).map(|x| (x as f32 * 1.7 + turn).sin()).collect(), 3);
+///     let words = (0..20).map(|i| format!("{name}{i}")).collect();
+///     View::from_embeddings(name, Embeddings::new(words, rows))
+/// };
+/// let mut tuples = Tuples::new(2);
+/// (0..20).for_each(|row| assert!(tuples.add(&[Some(row), Some(row)])));
+/// let aligned = align::align(vec![view("a", 0.0), view("b", 0.1)], &tuples, &Default::default(), &())?;
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let path = folder.path().join("space");
+/// Space::write(&path, &aligned.alignment, &aligned.latent)?;
+/// let summary = Space::open(&path)?.summary()?;
+/// assert_eq!((summary.views[0].words, summary.views[1].first_words[1].as_str()), (20, "b1"));
+/// # Ok::<(), sememe::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct SpaceSummary {
+    /// How the model was fitted.
+    pub method: Method,
+    /// Latent dimensions.
+    pub latent: usize,
+    /// Whether words are told apart by their case.
+    pub casing: Casing,
+    /// What is done to vectors before they are projected.
+    pub normalize: Vec<Step>,
+    /// How many tuples the model was fitted to, or what they weigh.
+    #[serde(serialize_with = "serialize_count")]
+    pub tuples: f64,
+    /// The log-likelihood of all tuples in nats, where the model has one.
+    pub log_likelihood: Option<f64>,
+    /// Empty for methods that have none.
+    pub canonical_correlations: Vec<f64>,
+    /// How an iterative fit went.
+    pub trace: Option<Trace>,
+    /// The views.
+    pub views: Vec<SpaceView>,
+    /// The tuples.
+    pub lexicon: Source,
+    /// How sure translations are.
+    pub temperatures: Vec<Temperature>,
+}
+
+/// A view of a [`SpaceSummary`].
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct SpaceView {
+    /// Its name.
+    pub name: String,
+    /// How many words it has.
+    pub words: usize,
+    /// The length of the vectors that were projected.
+    pub dimension: usize,
+    /// How much its covariance was shrunk.
+    pub shrinkage: f64,
+    /// A hash of the vectors that the model was fitted to.
+    pub fingerprint: String,
+    /// A few words.
+    pub first_words: Vec<String>,
+}
+
+impl Space {
+    /// What is in it.
+    pub fn summary(&self) -> Result<SpaceSummary> {
+        let alignment = self.alignment();
+        let model = &alignment.model;
+        let views = model.views.iter().zip(&alignment.sources.views).zip(&model.shrinkage).zip(self.latent_views()?);
+        let views = views.map(|(((view, source), &shrinkage), latent)| {
+            let words = latent.as_ref().and_then(View::words);
+            let first_words = words.map(|words| words.iter().take(FIRST_WORDS).map(str::to_owned).collect());
+            SpaceView {
+                name: view.name.clone(),
+                words: latent.as_ref().map_or(0, View::len),
+                dimension: view.dim(),
+                shrinkage,
+                fingerprint: source.fingerprint.clone(),
+                first_words: first_words.unwrap_or_default(),
+            }
+        });
+        Ok(SpaceSummary {
+            method: model.method,
+            latent: model.latent(),
+            casing: alignment.preparation.casing,
+            normalize: alignment.preparation.steps.clone(),
+            tuples: model.tuples,
+            log_likelihood: model.log_likelihood,
+            canonical_correlations: model.rho.clone(),
+            trace: model.trace.clone(),
+            views: views.collect(),
+            lexicon: alignment.sources.lexicon.clone(),
+            temperatures: alignment.temperatures.clone(),
+        })
+    }
+}
