@@ -1,6 +1,7 @@
 //! `sememe sample`: words drawn from a model.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use sememe::sample::{self, Vocabularies};
 use sememe::space::Space;
@@ -74,7 +75,7 @@ pub fn run(arguments: &Sample, global: &Global) -> anyhow::Result<()> {
 struct Words {
     embeddings: Vec<Embeddings>,
     /// `log p(x)` of every word, where `embeddings` are latent vectors.
-    log_densities: Option<Vec<Vec<f64>>>,
+    log_densities: Option<Vec<Arc<[f64]>>>,
 }
 
 impl Words {

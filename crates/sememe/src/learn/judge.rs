@@ -1,11 +1,12 @@
 //! What held-out entries say about learning, and which given entries look wrong.
 
 use super::rounds::{Learner, Pairs};
-use super::similarity::NEIGHBOURS;
 use super::words::FrequentWords;
 use crate::align::log_ranks;
 use crate::error::{Error, Result};
 use crate::model::Model;
+use crate::retrieve::csls::{self, NEIGHBOURS};
+use crate::retrieve::kernel::dot;
 use crate::retrieve::{Criterion, Hit, nearest};
 
 /// Standard errors by which held-out entries must be harder to find for learning to count as harmful: a one-sided test at
@@ -78,15 +79,12 @@ fn wrong_among(words: &[&FrequentWords], model: &Model, given: &Pairs) -> Result
     let side = |side: usize| {
         let rows: Vec<usize> = given.rows.iter().map(|rows| rows[side]).collect();
         let (own, other) = (latent[side].select(&rows), &latent[1 - side]);
-        let near = nearest(&own, other, NEIGHBOURS.min(other.rows()), Criterion::Nn)?;
-        let mean = |hits: &Vec<Hit>| hits.iter().map(|hit| f64::from(hit.score)).sum::<f64>() / hits.len() as f64;
+        let near = nearest(&own, other, NEIGHBOURS, Criterion::Nn)?;
+        let mean = |hits: &Vec<Hit>| csls::mean(hits.iter().map(|hit| f64::from(hit.score)));
         Ok::<_, Error>((own, near.iter().map(mean).collect::<Vec<f64>>()))
     };
     let ((x, r_x), (y, r_y)) = (side(0)?, side(1)?);
-    let csls = |i: usize, j: usize| {
-        let cosine: f64 = x.row(i).iter().zip(y.row(j)).map(|(x, y)| f64::from(*x) * f64::from(*y)).sum();
-        2.0 * cosine - r_x[i] - r_y[j]
-    };
+    let csls = |i: usize, j: usize| csls::csls(dot(x.row(i), y.row(j)), r_x[i], r_y[j]);
     let own: Vec<f64> = (0..count).map(|i| csls(i, i)).collect();
     let mean = |scores: &mut dyn Iterator<Item = f64>| scores.sum::<f64>() / count as f64;
     let of_pairs = mean(&mut own.iter().copied());

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use sememe::evaluate::{self, Bootstrap, Comparison, Oov, Overlap, Translation};
 use sememe::lexicon::{self, Lexicon};
 use sememe::prepare::Casing;
-use sememe::retrieve::{Criterion, Pair, Retriever};
-use sememe::space::{Space, Views};
+use sememe::retrieve::{Criterion, Retriever};
+use sememe::space::Space;
 use sememe::vectors::Embeddings;
 use serde_json::{Value, json};
 
@@ -141,24 +141,24 @@ impl Subject {
         let (source, target) = if is_back { (second, first) } else { (first, second) };
         let gold = casing.of_lexicon(asked.gold.clone());
         let bar = Bar::new(asked.global, "comparing words");
-        let pair = Pair { observer: &*bar, ..Pair::new(source.matrix(), target.matrix()) };
-        let result = Retriever::new(pair, asked.criterion)
-            .and_then(|retriever| evaluate::translation(source, target, &gold, &retriever));
+        let (x, y) = (source.matrix().clone(), target.matrix().clone());
+        let result = Retriever::new(x, y, asked.criterion, &*bar)
+            .and_then(|retriever| evaluate::translation(source, target, &gold, &retriever, &*bar));
         bar.finish();
         Ok((result?.under(asked.oov), None))
     }
 }
 
 fn translate_in_space(space: &Space, asked: &Asked) -> anyhow::Result<(Translation, Option<Overlap>)> {
-    let views = Views::open(space, asked.from, asked.to)?;
+    let (source, target) = (space.view(asked.from)?, space.view(asked.to)?);
     let gold = space.alignment().preparation.casing.of_lexicon(asked.gold.clone());
     let bar = Bar::new(asked.global, "comparing words");
-    let result = views
-        .retriever(asked.criterion, &*bar)
-        .and_then(|retriever| evaluate::translation(&views.source, &views.target, &gold, &retriever));
+    let result = space
+        .retriever(asked.from, asked.to, asked.criterion, &*bar)
+        .and_then(|retriever| evaluate::translation(&source, &target, &gold, &retriever, &*bar));
     bar.finish();
     let trained = space.alignment().trained.as_ref();
-    let overlap = trained.map(|trained| Overlap::of(trained, &gold, &views.source, &views.target));
+    let overlap = trained.map(|trained| Overlap::of(trained, &gold, &source, &target));
     Ok((result?.under(asked.oov), overlap))
 }
 
