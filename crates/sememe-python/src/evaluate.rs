@@ -9,7 +9,6 @@ use sememe::evaluate::{
     SentencePairs, Weighting, Words,
 };
 use sememe::retrieve::Criterion;
-use sememe::space::Views;
 use serde_json::{Value, json};
 
 use crate::errors::{exception, refused};
@@ -42,11 +41,10 @@ pub fn evaluate_translation(
     let result = run(py, progress, move |monitor| {
         let alignment = space.alignment();
         let gold = alignment.preparation.casing.of_lexicon(gold);
-        let views = Views::of(&space, (&from, source), (&to, target))?;
-        let retriever = views.retriever(criterion, &**monitor)?;
-        let found = evaluate::translation(&views.source, &views.target, &gold, &retriever)?.under(oov);
+        let retriever = space.retriever(&from, &to, criterion, &**monitor)?;
+        let found = evaluate::translation(&source, &target, &gold, &retriever, &**monitor)?.under(oov);
         let trained = alignment.trained.as_ref();
-        let overlap = trained.map(|trained| Overlap::of(trained, &gold, &views.source, &views.target));
+        let overlap = trained.map(|trained| Overlap::of(trained, &gold, &source, &target));
         let mut result = json!(found);
         result["intervals"] = json!(found.intervals(&Bootstrap { seed, ..Default::default() }));
         result["coverage"] = json!(100.0 * found.queries as f64 / found.gold_words as f64);
