@@ -3,7 +3,7 @@
 use std::hint::black_box;
 
 use criterion::{BenchmarkId, Criterion as Harness, Throughput, criterion_group, criterion_main};
-use sememe::retrieve::{Criterion, Pair, Retriever};
+use sememe::retrieve::{Criterion, Retriever};
 use sememe::vectors::Matrix;
 
 const DIMENSION: usize = 300;
@@ -27,10 +27,10 @@ fn retrieval(harness: &mut Harness) {
     // One query is looked up among all targets, several are screened.
     for count in [1, 100, 1_000] {
         let queries = rows(count, 2);
-        let retriever = Retriever::new(Pair::new(&queries, &targets), Criterion::Nn).expect("rows are finite");
+        let retriever = Retriever::new(queries.clone(), targets.clone(), Criterion::Nn, &()).expect("rows are finite");
         group.throughput(Throughput::Elements((count * TARGETS) as u64));
         group.bench_function(BenchmarkId::new("nn", count), |bencher| {
-            bencher.iter(|| retriever.nearest(black_box(&queries), NEIGHBOURS).expect("rows are finite"));
+            bencher.iter(|| retriever.nearest(black_box(&queries), NEIGHBOURS, &()).expect("rows are finite"));
         });
     }
     let sources = rows(2_000, 3);
@@ -39,7 +39,8 @@ fn retrieval(harness: &mut Harness) {
         let criterion: Criterion = criterion.parse().expect("a criterion");
         group.bench_function(BenchmarkId::new("terms", criterion), |bencher| {
             bencher.iter(|| {
-                Retriever::new(Pair::new(black_box(&sources), &targets), criterion).expect("finite").terms().len()
+                let sources = black_box(&sources).clone();
+                Retriever::new(sources, targets.clone(), criterion, &()).expect("finite").terms().len()
             });
         });
     }

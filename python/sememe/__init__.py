@@ -12,7 +12,7 @@ True
 
 from ._sememe import Lexicon, set_threads, threads
 from ._fitted import LinearMap
-from ._warnings import FitWarning, NoBetterThanChanceError, NotFittedError, ReadWarning
+from ._warnings import FitWarning, NoBetterThanChanceError, NotFittedError, ReadWarning, ZeroVectorWarning
 from .embeddings import Embeddings, load
 from .estimators import CCA, IBFA, MBFA, LeastSquares, Procrustes
 from .lexicon import read_lexicon
@@ -38,6 +38,7 @@ __all__ = [
     "Procrustes",
     "ReadWarning",
     "Space",
+    "ZeroVectorWarning",
     "confidence",
     "load",
     "neighbors",

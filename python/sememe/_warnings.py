@@ -15,6 +15,10 @@ class FitWarning(UserWarning):
     """Something about a fit, such as too few pairs for the dimensions."""
 
 
+class ZeroVectorWarning(UserWarning):
+    """Rows that are zero have no direction: they are skipped where directions are compared."""
+
+
 class NotFittedError(ValueError, AttributeError):
     """An estimator was asked before it was fitted."""
 
@@ -30,3 +34,9 @@ def warn(messages: Iterable[str], category: type[Warning]) -> None:
         level += 1
     for message in messages:
         warnings.warn(message, category, stacklevel=level)
+
+
+def warn_of_zeros(count: int, what: str) -> None:
+    """Says how many rows are skipped as they are zero, if there are any."""
+    if count:
+        warn([f"{count:,} {what} are zero vectors, which have no direction: they are skipped"], ZeroVectorWarning)

@@ -168,7 +168,7 @@ class Embeddings:
         vector = self._vector(query) if isinstance(query, str) else np.asarray(query)
         count = min(k + (own is not None), len(self))
         ids, scores = neighbors(vector[None, :], self.vectors, count)
-        found = [(self._native.word(i), float(score)) for i, score in zip(ids[0], scores[0]) if i != own]
+        found = [(self._native.word(i), float(score)) for i, score in zip(ids[0], scores[0]) if i not in (own, -1)]
         return found[:k]
 
     def save(self, path: Path, format: str | None = None) -> None:

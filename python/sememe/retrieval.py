@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from . import _sememe
 from ._arrays import Rows, as_rows
 from ._progress import Progress, reporting
+from ._warnings import warn_of_zeros
 
 
 def neighbors(
@@ -31,7 +32,9 @@ def neighbors(
     Returns
     -------
     ids, scores
-        Row numbers (int64) and scores (float32), a row for each query; equal scores are in the order of the rows.
+        Row numbers (int64) and scores (float32), a row for each query; equal scores are in the order of the rows. Zero rows have
+        no direction: with criteria made of cosines they are skipped, with a warning. What could not be found, as all of it for a
+        zero query, has the row number -1 and the score NaN.
 
     Examples
     --------
@@ -43,7 +46,10 @@ def neighbors(
     """
     queries, targets = as_rows(queries, "queries"), as_rows(targets, "targets")
     with reporting(progress, "comparing rows") as report:
-        return _sememe.neighbors(queries, targets, _count(k), criterion, report)
+        (ids, scores), zeros = _sememe.neighbors(queries, targets, _count(k), criterion, report)
+    warn_of_zeros(zeros, "targets")
+    warn_of_zeros(int((ids[:, 0] < 0).sum()), "queries")
+    return ids, scores
 
 
 def confidence(

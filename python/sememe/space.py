@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 from os import PathLike
 from typing import Any, NamedTuple, Union
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from . import _sememe
@@ -14,7 +13,7 @@ from ._arrays import Rows, as_rows
 from ._base import FITTING, NO_LEXICON, Aligner
 from ._evaluations import Evaluations
 from ._progress import Progress, reporting
-from ._warnings import FitWarning, warn
+from ._warnings import FitWarning, warn, warn_of_zeros
 from .embeddings import Embeddings
 from .lexicon import LexiconLike, as_lexicons
 from .retrieval import _count
@@ -134,10 +133,13 @@ class Space(Evaluations):
         spelled = [words] if isinstance(words, str) else list(words)
         if not spelled:
             return []
-        latent = self._latent(spelled, source, vectors)
+        native = None if vectors is None else vectors._native
         with reporting(progress, "comparing words") as report:
-            found, sure = self._native.nearest(source, target, latent, _count(k), criterion, True, report)
-        candidates = self._candidates(target, *found, sure)
+            found, unknown, zeros = self._native.translate(source, target, spelled, _count(k), criterion, native, report)
+        for word, near in unknown:
+            raise _unknown(word, source, near)
+        warn_of_zeros(zeros, f"words of {target}")
+        candidates = [[Candidate(*candidate) for candidate in of_word] for of_word in found]
         return candidates[0] if one else candidates
 
     def neighbors(
@@ -157,10 +159,11 @@ class Space(Evaluations):
         latent = self._latent(queries, view)
         own = self._rows(queries, view) if among == view and _is_words(queries) else [None] * len(latent)
         count = min(_count(k) + (among == view), len(self._native.view(among)))
-        found, _ = self._native.nearest(view, among, latent, count, criterion, False, None)
+        found, zeros = self._native.nearest(view, among, latent, count, criterion, None)
+        warn_of_zeros(zeros, f"words of {among}")
         word = self._native.view(among).word
         without = [
-            [Candidate(word(i), float(score), None) for i, score in zip(ids, scores) if i != own_row][:k]
+            [Candidate(word(i), float(score), None) for i, score in zip(ids, scores) if i >= 0 and i != own_row][:k]
             for ids, scores, own_row in zip(*found, own)
         ]
         return without[0] if isinstance(queries, str) else without
@@ -242,31 +245,24 @@ class Space(Evaluations):
         warn(notes, FitWarning)
         return Space.open(self.path if output is None else output)
 
-    def _latent(self, queries: Any, view: str, vectors: Embeddings | None = None) -> Rows:
+    def _latent(self, queries: Any, view: str) -> Rows:
         """Latent vectors of words, or those given."""
         if not _is_words(queries):
             return as_rows(queries, "queries")
         words = [queries] if isinstance(queries, str) else list(queries)
         rows = self._native.find(view, words)
-        known = self[view].vectors
-        unknown = [word for word, row in zip(words, rows) if row is None]
-        further = {} if vectors is None else {word: vectors.get(word) for word in unknown}
-        for word in unknown:
-            if further.get(word) is None:
-                near = ", ".join(repr(other) for other in self[view].spellings(word))
-                raise KeyError(f"{word!r} is not in the vocabulary of {view}" + (f"; did you mean {near}?" if near else ""))
-        alignment, place = self._native.alignment, self.views.index(view)
-        composed = {word: alignment.transform(place, as_rows([vector], "vectors"))[0] for word, vector in further.items()}
-        return np.stack([composed[word] if row is None else known[row] for word, row in zip(words, rows)])
+        for word, row in zip(words, rows):
+            if row is None:
+                raise _unknown(word, view, self[view].spellings(word))
+        return self[view].vectors[rows]
 
     def _rows(self, words: Any, view: str) -> list[int | None]:
         return self._native.find(view, [words] if isinstance(words, str) else list(words))
 
-    def _candidates(self, view: str, ids: Any, scores: Any, sure: Any) -> list[list[Candidate]]:
-        word = self._native.view(view).word
-        confidences = [[None] * ids.shape[1]] * len(ids) if sure is None else sure.tolist()
-        rows = zip(ids, scores.tolist(), confidences)
-        return [[Candidate(word(i), score, c) for i, score, c in zip(*row)] for row in rows]
+
+def _unknown(word: str, view: str, near: Iterable[str]) -> KeyError:
+    meant = ", ".join(repr(other) for other in near)
+    return KeyError(f"{word!r} is not in the vocabulary of {view}" + (f"; did you mean {meant}?" if meant else ""))
 
 
 def _is_words(queries: Any) -> bool:

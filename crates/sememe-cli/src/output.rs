@@ -59,6 +59,14 @@ pub fn error(error: &anyhow::Error) {
     tell(format_args!("sememe: {error:#}"));
 }
 
+/// Says how many rows were skipped as they are zero, if there are any.
+pub fn warn_of_zeros(global: &Global, zeros: usize, what: impl std::fmt::Display) {
+    if zeros > 0 {
+        let why = "are zero vectors, which have no direction: they are skipped";
+        warn(global, format_args!("{} {what} {why}", count(zeros)));
+    }
+}
+
 /// Something that went differently than expected but did not keep the work from being done.
 pub fn warn(global: &Global, text: impl std::fmt::Display) {
     if !global.quiet {

@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use numpy::{PyArray2, PyReadonlyArray2};
 use pyo3::prelude::*;
-use sememe::retrieve::{Criterion, Export, Hit, Pair, Retriever};
+use sememe::retrieve::{Criterion, Export, Hit, Retriever, hits_arrays};
 use sememe::translate::Confidence;
 
 use crate::arrays::{array_of, finite_rows, some_rows, table, view_of};
@@ -18,7 +18,7 @@ pub type Found<'py> = (Bound<'py, PyArray2<i64>>, Bound<'py, PyArray2<f32>>);
 const QUERIES: &str = "the array of queries";
 const TARGETS: &str = "the array of targets";
 
-/// The exact `k` nearest rows.
+/// The exact `k` nearest rows, and how many targets are skipped as they are zero.
 #[pyfunction]
 pub fn neighbors<'py>(
     py: Python<'py>,
@@ -27,21 +27,22 @@ pub fn neighbors<'py>(
     k: usize,
     criterion: &str,
     progress: Option<Py<PyAny>>,
-) -> PyResult<Found<'py>> {
+) -> PyResult<(Found<'py>, usize)> {
     let criterion = Criterion::from_str(criterion).map_err(exception)?;
     // The engine looks at every number itself.
     let rows = (some_rows(queries, QUERIES)?, some_rows(targets, TARGETS)?);
     check_count(k, rows.1.rows())?;
     let hits = run(py, progress, move |monitor| {
-        let pair = Pair { observer: &**monitor, ..Pair::new(&rows.0, &rows.1) };
-        Retriever::new(pair, criterion)?.nearest(&rows.0, k)
+        let retriever = Retriever::new(rows.0.clone(), rows.1, criterion, &**monitor)?;
+        Ok((retriever.nearest(&rows.0, k, &**monitor)?, retriever.zero_targets()))
     });
     if hits.is_err() {
         // Rows are counted from 0 here, if it is for one of them.
         finite_rows(queries, QUERIES)?;
         finite_rows(targets, TARGETS)?;
     }
-    Ok(found(py, &hits?, k))
+    let (hits, zeros) = hits?;
+    Ok((found(py, &hits, k), zeros))
 }
 
 /// How sure it is that rows that were found are right.
@@ -67,7 +68,7 @@ pub fn confidence<'py>(
     };
     let hits = ids.rows().into_iter().map(|row| row.iter().map(hit).collect::<PyResult<Vec<_>>>());
     let hits = hits.collect::<PyResult<Vec<Vec<Hit>>>>()?;
-    let sure = run(py, None, move |_| Ok(Confidence::new(&targets, temperature).of_hits(&queries, &hits)))?;
+    let sure = run(py, None, move |_| Ok(Confidence::new(targets, temperature)?.of_hits(&queries, &hits)))?;
     Ok(table(py, sure.into_iter().flatten().collect(), ids.dim()))
 }
 
@@ -82,8 +83,7 @@ pub fn check_count(k: usize, targets: usize) -> PyResult<()> {
 
 pub fn found<'py>(py: Python<'py>, hits: &[Vec<Hit>], k: usize) -> Found<'py> {
     let shape = (hits.len(), k);
-    let ids = hits.iter().flatten().map(|hit| hit.index as i64).collect();
-    let scores = hits.iter().flatten().map(|hit| hit.score).collect();
+    let (ids, scores) = hits_arrays(hits, k);
     (table(py, ids, shape), table(py, scores, shape))
 }
 

@@ -1,21 +1,20 @@
 //! An aligned space on disk.
 
-use std::collections::HashMap;
 use std::path::PathBuf;
 use std::str::FromStr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
-use numpy::{PyArray1, PyArray2};
+use numpy::PyArray1;
 use pyo3::prelude::*;
 use sememe::align;
 use sememe::lexicon::find_word;
 use sememe::retrieve::{Criterion, Export, Metric};
-use sememe::space::{self, Views};
-use sememe::translate::{Confidence, Induced, Induction, induce, write_induced};
+use sememe::space;
+use sememe::translate::{Candidate, InduceOptions, Induced, Induction, TranslateOptions, Translator, WordTranslation};
 use sememe::vectors::{self, View, Vocabulary};
 
 use crate::alignment::Alignment;
-use crate::arrays::{finite_rows, table, vector};
+use crate::arrays::{finite_rows, vector};
 use crate::embeddings::Embeddings;
 use crate::errors::exception;
 use crate::lexicon::{Lexicon, gather};
@@ -23,13 +22,16 @@ use crate::options::Fitting;
 use crate::retrieve::{Found, Index, check_count, found};
 use crate::work::{briefly, run};
 
-/// A space and the views of it that were looked at.
+/// A space, which keeps what it opened.
 #[pyclass(frozen, module = "sememe._sememe")]
 pub struct Space {
     space: Arc<space::Space>,
-    /// Clones share words and vectors.
-    views: Arc<Mutex<HashMap<String, vectors::Embeddings>>>,
 }
+
+/// Candidates for every word: the word, its score, and how sure it is where that is known.
+type Candidates = Vec<Vec<(String, f32, Option<f64>)>>;
+/// Words that are not there, and what they may be misspellings of.
+type Unknown = Vec<(String, Vec<String>)>;
 
 /// Rows of the words and of their translations, scores, and how sure they are.
 type InducedRows<'py> = (
@@ -44,7 +46,7 @@ impl Space {
     #[staticmethod]
     fn open(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
         let space = briefly(py, || space::Space::open(&path))?.map_err(exception)?;
-        Ok(Space { space: Arc::new(space), views: Arc::default() })
+        Ok(Space { space: Arc::new(space) })
     }
 
     #[getter]
@@ -54,7 +56,7 @@ impl Space {
 
     #[getter]
     fn alignment(&self) -> Alignment {
-        Alignment(Arc::new(self.space.alignment().clone()))
+        Alignment(self.space.shared_alignment())
     }
 
     /// How many words each view has.
@@ -64,17 +66,17 @@ impl Space {
     }
 
     fn view(&self, py: Python<'_>, name: &str) -> PyResult<Embeddings> {
-        briefly(py, || self.open_view(name))?.map(Embeddings).map_err(exception)
+        briefly(py, || self.space.view(name))?.map(Embeddings).map_err(exception)
     }
 
     /// Where words that somebody wrote are, under the casing of the space.
     fn find(&self, py: Python<'_>, view: &str, words: Vec<String>) -> PyResult<Vec<Option<usize>>> {
-        let embeddings = briefly(py, || self.open_view(view))?.map_err(exception)?;
+        let embeddings = briefly(py, || self.space.view(view))?.map_err(exception)?;
         let casing = self.space.alignment().preparation.casing;
         Ok(words.iter().map(|word| find_word(embeddings.vocabulary(), &casing.of_word(word))).collect())
     }
 
-    /// The nearest words of `to` to latent vectors of `from`, and how sure they are where that is asked for and known.
+    /// The nearest words of `to` to latent vectors of `from`, and how many words are skipped as their vectors are zero.
     #[allow(clippy::too_many_arguments)]
     fn nearest<'py>(
         &self,
@@ -84,23 +86,50 @@ impl Space {
         queries: &Bound<'py, PyAny>,
         k: usize,
         criterion: &str,
-        confidence: bool,
         progress: Option<Py<PyAny>>,
-    ) -> PyResult<(Found<'py>, Option<Bound<'py, PyArray2<f64>>>)> {
+    ) -> PyResult<(Found<'py>, usize)> {
         let queries = finite_rows(queries, "the array of queries")?;
         let criterion = Criterion::from_str(criterion).map_err(exception)?;
-        let (source, target) = self.open_views(py, &from, &to)?;
-        check_count(k, target.len())?;
-        let temperature = if confidence { self.temperature(&from, &to)? } else { None };
+        check_count(k, self.open_views(py, &from, &to)?.1.len())?;
         let space = self.space.clone();
-        let (hits, sure) = run(py, progress, move |monitor| {
-            let views = Views::of(&space, (&from, source), (&to, target))?;
-            let hits = views.retriever(criterion, &**monitor)?.nearest(&queries, k)?;
-            let sure = temperature.map(|t| Confidence::new(views.target.matrix(), t).of_hits(&queries, &hits));
-            Ok((hits, sure))
+        let (hits, zeros) = run(py, progress, move |monitor| {
+            let retriever = space.retriever(&from, &to, criterion, &**monitor)?;
+            Ok((retriever.nearest(&queries, k, &**monitor)?, retriever.zero_targets()))
         })?;
-        let sure = sure.map(|sure| table(py, sure.into_iter().flatten().collect(), (hits.len(), k)));
-        Ok((found(py, &hits, k), sure))
+        Ok((found(py, &hits, k), zeros))
+    }
+
+    /// The best translations of words; words that are not there; and how many words are skipped as their
+    /// vectors are zero.
+    #[allow(clippy::too_many_arguments)]
+    fn translate(
+        &self,
+        py: Python<'_>,
+        from: String,
+        to: String,
+        words: Vec<String>,
+        k: usize,
+        criterion: &str,
+        vectors: Option<&Bound<'_, Embeddings>>,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<(Candidates, Unknown, usize)> {
+        let options = TranslateOptions::new(Criterion::from_str(criterion).map_err(exception)?).candidates(k);
+        check_count(k, self.open_views(py, &from, &to)?.1.len())?;
+        let (space, vectors) = (self.space.clone(), vectors.map(|vectors| vectors.get().0.clone()));
+        let (mut found, zeros) = run(py, progress, move |monitor| {
+            let mut translator = Translator::open(&space, &from, &[to], &options, &**monitor)?;
+            if let Some(vectors) = vectors {
+                translator = translator.with_vectors(vectors)?;
+            }
+            let zeros = translator.zero_targets().map(|(_, zeros)| zeros).sum();
+            Ok((translator.translate(&words, &**monitor)?, zeros))
+        })?;
+        let suggestions = &mut found.suggestions;
+        let with_suggestions = |word: String| (suggestions.remove(&word).unwrap_or_default(), word);
+        let unknown = found.unknown.into_iter().map(with_suggestions).map(|(near, word)| (word, near)).collect();
+        let candidate = |candidate: Candidate| (candidate.word, candidate.score, candidate.confidence);
+        let of_word = |word: WordTranslation| word.candidates.into_iter().map(candidate).collect();
+        Ok((found.translations.into_iter().map(of_word).collect(), unknown, zeros))
     }
 
     /// The best translation of every word; also written to a file, if one is named.
@@ -117,34 +146,23 @@ impl Space {
         output: Option<PathBuf>,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<InducedRows<'py>> {
-        let criterion = Criterion::from_str(criterion).map_err(exception)?;
-        let (source, target) = self.open_views(py, &from, &to)?;
-        let temperature = self.temperature(&from, &to)?;
+        let options = InduceOptions::new(Criterion::from_str(criterion).map_err(exception)?)
+            .mutual(mutual)
+            .min_confidence((min_confidence > 0.0).then_some(min_confidence))
+            .max_words(max_words);
         let space = self.space.clone();
-        let induced = run(py, progress, move |monitor| {
-            let views = Views::of(&space, (&from, source.clone()), (&to, target.clone()))?;
-            let forth = views.retriever(criterion, &**monitor)?;
-            let reversed = Views::of(&space, (&to, target), (&from, source))?;
-            let back = mutual.then(|| reversed.retriever(criterion, &**monitor)).transpose()?;
-            let confidence = temperature.map(|t| Confidence::new(views.target.matrix(), t));
-            let induction = Induction {
-                source: views.source.matrix(),
-                words: max_words.unwrap_or(usize::MAX),
-                forth: &forth,
-                back: back.as_ref().map(|back| (views.target.matrix(), back)),
-                confidence: confidence.as_ref(),
-                min_confidence,
-            };
-            let induced = induce(&induction, &**monitor)?;
+        let (induced, has_confidences) = run(py, progress, move |monitor| {
+            let induction = Induction::open(&space, &from, &to, &options, &**monitor)?;
+            let induced = induction.run(&**monitor)?;
             if let Some(output) = output {
-                write_induced(&induced, (&from, &views.source), (&to, &views.target), &output)?;
+                induction.write(&induced, &output)?;
             }
-            Ok(induced)
+            Ok((induced, induction.temperature().is_some()))
         })?;
         let rows = |row: fn(&Induced) -> usize| vector(py, induced.iter().map(|pair| row(pair) as i64).collect());
         let sure: Option<Vec<f64>> = induced.iter().map(|pair| pair.confidence).collect();
         let scores = vector(py, induced.iter().map(|pair| pair.score).collect());
-        let sure = sure.filter(|_| temperature.is_some()).map(|sure| vector(py, sure));
+        let sure = sure.filter(|_| has_confidences).map(|sure| vector(py, sure));
         Ok((rows(|pair| pair.from), rows(|pair| pair.to), scores, sure))
     }
 
@@ -195,11 +213,9 @@ impl Space {
     ) -> PyResult<Index> {
         let criterion = Criterion::from_str(criterion).map_err(exception)?;
         let metric = Metric::from_str(metric).map_err(exception)?;
-        let (source, target) = self.open_views(py, &from, &to)?;
         let space = self.space.clone();
         let export = run(py, progress, move |monitor| {
-            let views = Views::of(&space, (&from, source), (&to, target))?;
-            Export::new(&views.retriever(criterion, &**monitor)?, metric)
+            Export::new(&space.retriever(&from, &to, criterion, &**monitor)?, metric)
         })?;
         Ok(Index(export))
     }
@@ -210,16 +226,6 @@ impl Space {
         self.space.clone()
     }
 
-    fn open_view(&self, name: &str) -> sememe::Result<vectors::Embeddings> {
-        let mut views = self.views.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = views.get(name) {
-            return Ok(known.clone());
-        }
-        let opened = self.space.view(name)?;
-        views.insert(name.to_owned(), opened.clone());
-        Ok(opened)
-    }
-
     /// Two views, which may be the same.
     pub fn open_views(
         &self,
@@ -227,12 +233,6 @@ impl Space {
         from: &str,
         to: &str,
     ) -> PyResult<(vectors::Embeddings, vectors::Embeddings)> {
-        briefly(py, || Ok((self.open_view(from)?, self.open_view(to)?)))?.map_err(exception)
-    }
-
-    fn temperature(&self, from: &str, to: &str) -> PyResult<Option<f64>> {
-        let alignment = self.space.alignment();
-        let place = |name: &str| alignment.model.view_index(name).map_err(exception);
-        Ok(alignment.temperature(place(from)?, place(to)?))
+        briefly(py, || Ok((self.space.view(from)?, self.space.view(to)?)))?.map_err(exception)
     }
 }

@@ -10,7 +10,7 @@ use sememe::model::{self, Method, Model, Shrinkage};
 use sememe::moments::Moments;
 use sememe::observe::Observer;
 use sememe::prepare::{Normalizer, Step};
-use sememe::retrieve::{Criterion, Pair, Retriever};
+use sememe::retrieve::{Criterion, Retriever};
 use sememe::vectors::{Embeddings, View};
 
 use crate::plots::Bar;
@@ -143,6 +143,6 @@ pub fn translate(
     criterion: Criterion,
     seed: u64,
 ) -> sememe::Result<Scores> {
-    let retriever = Retriever::new(Pair::new(source.matrix(), target.matrix()), criterion)?;
-    Ok(Scores::of(&evaluate::translation(source, target, gold, &retriever)?, seed))
+    let retriever = Retriever::new(source.matrix().clone(), target.matrix().clone(), criterion, &())?;
+    Ok(Scores::of(&evaluate::translation(source, target, gold, &retriever, &())?, seed))
 }

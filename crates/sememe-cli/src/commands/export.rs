@@ -2,8 +2,8 @@
 
 use sememe::files::check_writable;
 use sememe::retrieve;
-use sememe::space::{Space, Views};
-use sememe::vectors::{self, Embeddings, Format};
+use sememe::space::Space;
+use sememe::vectors::{self, Format};
 use serde_json::json;
 
 use crate::arguments::{BadUsage, Export, Global};
@@ -18,18 +18,17 @@ pub fn run(arguments: &Export, global: &Global) -> anyhow::Result<()> {
     files.iter().try_for_each(|file| check_writable(file))?;
     let space = Space::open(&arguments.space)?;
     let from = source(arguments, &space)?;
-    let views = Views::open(&space, from, &arguments.view)?;
     let bar = Bar::new(global, "comparing words");
-    let retriever = views.retriever(arguments.criterion, &*bar);
+    let retriever = space.retriever(from, &arguments.view, arguments.criterion, &*bar);
     bar.finish();
     let retriever = retriever?;
     let export = retrieve::Export::new(&retriever, arguments.metric)?;
     let dimension = export.targets().cols();
-    let targets = Embeddings::new(views.target.vocabulary().clone(), export.targets().clone());
+    let (source, target) = (space.view(from)?, space.view(&arguments.view)?);
+    let targets = target.with_matrix(export.targets().clone());
     vectors::write(&targets, outputs[0], formats[0])?;
     if let Some(path) = &arguments.queries {
-        let queries = export.queries(views.source.matrix())?;
-        vectors::write(&Embeddings::new(views.source.vocabulary().clone(), queries), path, formats[1])?;
+        vectors::write(&source.with_matrix(export.queries(source.matrix())?), path, formats[1])?;
     }
 
     let json = json!({

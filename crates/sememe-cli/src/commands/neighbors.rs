@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use sememe::files::check_writable;
-use sememe::retrieve::{self, Criterion, Pair, Retriever};
+use sememe::retrieve::{self, Criterion, Retriever};
 use sememe::vectors::{self, Matrix, ReadOptions};
 use serde_json::json;
 
@@ -26,12 +26,16 @@ pub fn run(arguments: &Neighbors, global: &Global) -> anyhow::Result<()> {
         return Err(BadUsage(format!("there are only {} targets to be the {k} nearest", targets.rows())).into());
     }
     let bar = Bar::new(global, "comparing rows");
-    let pair = Pair { observer: &*bar, ..Pair::new(&queries, &targets) };
-    let hits = Retriever::new(pair, criterion).and_then(|retriever| retriever.nearest(&queries, k));
+    let found = Retriever::new(queries.clone(), targets.clone(), criterion, &*bar).and_then(|retriever| {
+        let hits = retriever.nearest(&queries, k, &*bar)?;
+        Ok((hits, retriever.zero_targets()))
+    });
     bar.finish();
-    let hits = hits?;
+    let (hits, zero_targets) = found?;
     stopwatch.finished("searching");
-    retrieve::write_hits(&hits, &arguments.output)?;
+    output::warn_of_zeros(global, zero_targets, "targets");
+    output::warn_of_zeros(global, hits.iter().filter(|hits| hits.is_empty()).count(), "queries");
+    retrieve::write_hits(&hits, k, &arguments.output)?;
     stopwatch.finished("writing");
 
     let json = json!({

@@ -12,7 +12,7 @@ use sememe::lexicon::{self, Lexicon, Tuples};
 use sememe::moments;
 use sememe::prepare::Casing;
 use sememe::prepare::Step;
-use sememe::retrieve::{Criterion, Pair, Retriever, nearest};
+use sememe::retrieve::{Criterion, Retriever, nearest};
 use sememe::vectors::{self, Embeddings, ReadOptions, View};
 
 use crate::error::Result;
@@ -155,8 +155,8 @@ fn evaluate_all(latent: &[&Embeddings]) -> Result<Vec<Direction>> {
         for to in (0..LANGUAGES.len()).filter(|&to| to != from) {
             let gold = test.restricted(&[LANGUAGES[from].code, LANGUAGES[to].code])?;
             let (source, target) = (latent[from], latent[to]);
-            let retriever = Retriever::new(Pair::new(source.matrix(), target.matrix()), Criterion::Nn)?;
-            let result = evaluate::translation(source, target, &gold, &retriever)?;
+            let retriever = Retriever::new(source.matrix().clone(), target.matrix().clone(), Criterion::Nn, &())?;
+            let result = evaluate::translation(source, target, &gold, &retriever, &())?;
             directions.push(Direction { from, to, result });
         }
     }

@@ -11,7 +11,7 @@ use crate::files::Input;
 use crate::lexicon::{is_passed_over, lines, text_of};
 use crate::observe::Observer;
 use crate::prepare::norm;
-use crate::retrieve::{Criterion, Pair, Retriever};
+use crate::retrieve::{Criterion, Retriever};
 use crate::vectors::Matrix;
 
 /// `a : b = c : d`.
@@ -148,9 +148,9 @@ fn answer(words: Words, asked: &[[usize; 4]], observer: &dyn Observer) -> Result
     };
     let query = |&[a, b, c, _]: &[usize; 4]| unit(a).zip(unit(b)).zip(unit(c)).map(|((a, b), c)| (b - a + c) as f32);
     let queries = Matrix::new(asked.iter().flat_map(query).collect(), embeddings.dim());
-    let pair = Pair { observer, ..Pair::new(embeddings.matrix(), embeddings.matrix()) };
+    let rows = embeddings.matrix();
     // The three words of a question may be the nearest ones.
-    let hits = Retriever::new(pair, Criterion::Nn)?.nearest(&queries, 4)?;
+    let hits = Retriever::new(rows.clone(), rows.clone(), Criterion::Nn, observer)?.rank(&queries, 4, observer)?;
     let is_right = |(hits, [given @ .., d]): (Vec<crate::retrieve::Hit>, &[usize; 4])| {
         hits.iter().map(|hit| hit.index).find(|index| !given.contains(index)) == Some(*d)
     };

@@ -14,8 +14,8 @@ use crate::error::Result;
 use crate::lexicon::{Lexicon, LexiconReport};
 use crate::observe::Observer;
 use crate::prepare::Casing;
-use crate::retrieve::{Criterion, Pair, Retriever};
-use crate::space::{Space, Views};
+use crate::retrieve::{Criterion, Retriever};
+use crate::space::Space;
 use crate::vectors::Embeddings;
 
 /// What word translation is measured on, and how.
@@ -93,11 +93,11 @@ impl TranslationEvaluation {
     pub fn in_space(space: &Space, task: &TranslationTask, observer: &dyn Observer) -> Result<Self> {
         let alignment = space.alignment();
         let gold = alignment.preparation.casing.of_lexicon(task.gold.clone());
-        let views = Views::open(space, task.from, task.to)?;
-        let retriever = views.retriever(task.criterion, observer)?;
-        let found = translation(&views.source, &views.target, &gold, &retriever)?;
+        let (source, target) = (space.view(task.from)?, space.view(task.to)?);
+        let retriever = space.retriever(task.from, task.to, task.criterion, observer)?;
+        let found = translation(&source, &target, &gold, &retriever, observer)?;
         let trained = alignment.trained.as_ref();
-        let overlap = trained.map(|trained| Overlap::of(trained, &gold, &views.source, &views.target));
+        let overlap = trained.map(|trained| Overlap::of(trained, &gold, &source, &target));
         Ok(Self::new(found, overlap, alignment.preparation.casing, task))
     }
 
@@ -109,9 +109,9 @@ impl TranslationEvaluation {
         observer: &dyn Observer,
     ) -> Result<Self> {
         let gold = casing.of_lexicon(task.gold.clone());
-        let pair = Pair { observer, ..Pair::new(source.matrix(), target.matrix()) };
-        let retriever = Retriever::new(pair, task.criterion)?;
-        let found = translation(source, target, &gold, &retriever)?;
+        let (x, y) = (source.matrix().clone(), target.matrix().clone());
+        let retriever = Retriever::new(x, y, task.criterion, observer)?;
+        let found = translation(source, target, &gold, &retriever, observer)?;
         Ok(Self::new(found, None, casing, task))
     }
 

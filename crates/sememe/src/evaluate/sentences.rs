@@ -17,7 +17,7 @@ use crate::lexicon::lines;
 use crate::names::setters;
 use crate::observe::{Meter, Observer, Stage};
 use crate::random::Random;
-use crate::retrieve::{Criterion, Pair, Retriever};
+use crate::retrieve::{Criterion, Retriever};
 use crate::vectors::{Embeddings, Matrix, ROWS_AT_A_TIME};
 
 /// Sentences of two languages, line by line translations of each other, as vectors: the means of the vectors of their words,
@@ -234,8 +234,8 @@ pub fn sentences(
         Neighbours::Queries => &queries,
         Neighbours::All => &source.vectors,
     };
-    let pair = Pair { observer, ..Pair::new(neighbours, &target.vectors) };
-    let mut found = Retriever::new(pair, options.criterion)?.nearest(&queries, DEPTH)?.into_iter();
+    let retriever = Retriever::new(neighbours.clone(), target.vectors.clone(), options.criterion, observer)?;
+    let mut found = retriever.rank(&queries, DEPTH, observer)?.into_iter();
     let mut rank = |row: &Option<(usize, usize)>| -> Option<usize> {
         let (_, answer) = (*row)?;
         found.next()?.iter().position(|hit| hit.index == answer).map(|place| place + 1)

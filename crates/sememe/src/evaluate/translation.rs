@@ -8,6 +8,7 @@ use super::Bootstrap;
 use super::ranks::{DEPTH, Intervals, Ranks};
 use crate::error::{Error, Result};
 use crate::lexicon::{Lexicon, TrainedPairs, find_word};
+use crate::observe::Observer;
 use crate::retrieve::{Criterion, Retriever};
 use crate::vectors::Embeddings;
 
@@ -121,6 +122,7 @@ pub fn translation(
     target: &Embeddings,
     gold: &Lexicon,
     retriever: &Retriever,
+    observer: &dyn Observer,
 ) -> Result<Translation> {
     let answers = answers(gold);
     let gold_words = answers.len();
@@ -143,7 +145,7 @@ pub fn translation(
         )));
     }
     let indices: Vec<usize> = queries.iter().map(|(_, index, _)| *index).collect();
-    let found = retriever.nearest(&source.matrix().select(&indices), DEPTH)?;
+    let found = retriever.rank(&source.matrix().select(&indices), DEPTH, observer)?;
     for (hits, (at, _, answers)) in found.iter().zip(&queries) {
         let first = hits.iter().position(|hit| answers.contains(&hit.index));
         outcomes[*at].answer = first.map_or(Answer::Missed, |place| Answer::Found(place + 1));

@@ -4,6 +4,7 @@ use rayon::prelude::*;
 
 use crate::linalg::{Mat, block, outer_gram, product_of_rows, times_transpose};
 use crate::moments::PatternMoments;
+use crate::retrieve::kernel::exp;
 use crate::vectors::Matrix;
 
 /// Rows summed by one thread at a time: fixed, so that the bits do not depend on the number of threads.
@@ -130,38 +131,9 @@ fn sum(values: &[f32]) -> f32 {
     sums.iter().sum::<f32>() + rest
 }
 
-/// `e^x` for `x <= 0` to about seven digits, without a branch or a call, so that a processor does many at once; the same
-/// bits everywhere. Under -80 it is as good as zero and never less than a positive number.
-fn exp(x: f32) -> f32 {
-    // Adding 1.5 x 2²³ leaves the nearest whole number in the last bits.
-    const ROUND: f32 = 12_582_912.0;
-    let scaled = x.max(-80.0) * std::f32::consts::LOG2_E;
-    let shifted = scaled + ROUND;
-    let fraction = (scaled - (shifted - ROUND)) * std::f32::consts::LN_2;
-    // Taylor's series: |fraction| <= ln 2 / 2.
-    let series = 1.0
-        + fraction
-            * (1.0
-                + fraction
-                    * (0.5
-                        + fraction
-                            * (1.0 / 6.0 + fraction * (1.0 / 24.0 + fraction * (1.0 / 120.0 + fraction / 720.0)))));
-    f32::from_bits(series.to_bits().wrapping_add(shifted.to_bits() << 23))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn exponentials_are_right_to_seven_digits() {
-        for step in 0..=8000 {
-            let x = -0.01 * step as f32;
-            let expected = f64::from(x).exp();
-            assert!((f64::from(exp(x)) / expected - 1.0).abs() < 1e-5, "{x}");
-        }
-        assert!(exp(-1e9) > 0.0);
-    }
 
     #[test]
     fn moments_are_those_of_all_pairs_with_their_probabilities() {

@@ -3,15 +3,19 @@
 use std::collections::BTreeMap;
 
 use super::rounds::{Learner, Pairs};
-use super::similarity::NEIGHBOURS;
 use super::words::FrequentWords;
 use crate::error::{Error, Result};
 use crate::model::Model;
+use crate::retrieve::csls::{self, NEIGHBOURS};
+use crate::retrieve::kernel::dot;
 use crate::retrieve::{Criterion, Hit, nearest};
 
 /// Standard errors by which held-out entries must be harder to find for learning to count as harmful: a one-sided test at
 /// the level of 2.5 %.
 const CLEARLY_WORSE: f64 = 1.96;
+/// Log-ranks may rise by this factor. Dictionaries have frequent words, which learning makes a little harder to find while it
+/// makes rarer words easier: with 5,000 English-Russian entries precision on held-out test words rises from 53.9 to 55.6.
+const TOLERATED: f64 = 1.1;
 
 /// Candidates among which a right translation is looked for.
 const DEPTH: usize = 100;
@@ -26,17 +30,17 @@ pub struct Wrong {
 }
 
 /// Whether entries that no round has seen are clearly harder to find by a model of given and induced pairs than by one of
-/// the given pairs alone. They are looked for among all frequent words by CSLS, and the mean difference of their log-ranks
-/// must be significantly positive.
+/// the given pairs alone. They are looked for among all frequent words by CSLS, and what their log-ranks
+/// rise by beyond a tolerated factor must be significantly positive on average.
 pub fn does_harm(learner: &Learner, induced: &[Pairs], held_out: &[Pairs], shrinkage: f64) -> Result<bool> {
     let Some(plain) = if_enough(learner.fit_given(&learner.given))? else { return Ok(false) };
     let learned = learner.fit_pairs(induced.iter().chain(&learner.given), shrinkage, None)?;
-    let mut differences = Vec::new();
+    let mut rises = Vec::new();
     for pairs in held_out {
         let ranks = |model: &Model| log_ranks(&learner.words, model, pairs);
-        differences.extend(ranks(&learned)?.iter().zip(ranks(&plain)?).map(|(after, before)| after - before));
+        rises.extend(ranks(&learned)?.iter().zip(ranks(&plain)?).map(|(after, before)| after - TOLERATED * before));
     }
-    Ok(is_clearly_positive(&differences))
+    Ok(is_clearly_positive(&rises))
 }
 
 /// For every pair the logarithm of the rank of a right translation among the frequent words of the other view, both ways
@@ -101,15 +105,12 @@ fn wrong_among(words: &[&FrequentWords], model: &Model, given: &Pairs) -> Result
     let side = |side: usize| {
         let rows: Vec<usize> = given.rows.iter().map(|rows| rows[side]).collect();
         let (own, other) = (latent[side].select(&rows), &latent[1 - side]);
-        let near = nearest(&own, other, NEIGHBOURS.min(other.rows()), Criterion::Nn)?;
-        let mean = |hits: &Vec<Hit>| hits.iter().map(|hit| f64::from(hit.score)).sum::<f64>() / hits.len() as f64;
+        let near = nearest(&own, other, NEIGHBOURS, Criterion::Nn)?;
+        let mean = |hits: &Vec<Hit>| csls::mean(hits.iter().map(|hit| f64::from(hit.score)));
         Ok::<_, Error>((own, near.iter().map(mean).collect::<Vec<f64>>()))
     };
     let ((x, r_x), (y, r_y)) = (side(0)?, side(1)?);
-    let csls = |i: usize, j: usize| {
-        let cosine: f64 = x.row(i).iter().zip(y.row(j)).map(|(x, y)| f64::from(*x) * f64::from(*y)).sum();
-        2.0 * cosine - r_x[i] - r_y[j]
-    };
+    let csls = |i: usize, j: usize| csls::csls(dot(x.row(i), y.row(j)), r_x[i], r_y[j]);
     let own: Vec<f64> = (0..count).map(|i| csls(i, i)).collect();
     let mean = |scores: &mut dyn Iterator<Item = f64>| scores.sum::<f64>() / count as f64;
     let of_pairs = mean(&mut own.iter().copied());
@@ -154,9 +155,9 @@ mod tests {
 
     #[test]
     fn one_slip_among_entries_that_all_ranked_first_is_no_harm() {
-        let mut differences = vec![0.0; 50];
-        differences[7] = 0.7;
-        assert!(!is_clearly_positive(&differences));
+        let mut rises = vec![0.0; 50];
+        rises[7] = 0.7;
+        assert!(!is_clearly_positive(&rises));
         assert!(is_clearly_positive(&[0.7, 0.5, 0.9, 0.6, 0.0, 0.8]));
         assert!(!is_clearly_positive(&[]) && !is_clearly_positive(&[3.0]));
     }

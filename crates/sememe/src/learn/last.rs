@@ -1,6 +1,7 @@
 //! The lexicon of the last fit: each other's best words among many more than rounds look at, and how sure they are.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use rayon::prelude::*;
 
@@ -9,7 +10,7 @@ use super::words::{FrequentWords, project};
 use crate::error::Result;
 use crate::model::Model;
 use crate::prepare::scale_to_unit;
-use crate::retrieve::{Criterion, Hit, Pair, Retriever};
+use crate::retrieve::{Criterion, Hit, Retriever, Side, mutual_best};
 use crate::vectors::Matrix;
 
 /// Candidates among which a word's translation is looked for, and the temperature of their probabilities.
@@ -48,13 +49,14 @@ pub fn induce(words: &[&FrequentWords], model: &Model) -> Result<Vec<InducedPair
     let views = latent.len();
     let mut heard = BTreeMap::new();
     if views > 2 {
+        let sides: Vec<Arc<Side>> = latent.iter().map(|latent| Side::new(latent.clone())).collect();
         for (a, b) in pairs_of_views(views) {
-            heard.insert((a, b), candidates(&latent[a], &latent[b])?);
-            heard.insert((b, a), candidates(&latent[b], &latent[a])?);
+            heard.insert((a, b), candidates(&sides[a], &sides[b])?);
+            heard.insert((b, a), candidates(&sides[b], &sides[a])?);
         }
     }
     let side = |view: usize, other: usize| with_translations(&latent, &heard, view, other);
-    let of_views = |(a, b)| Ok(InducedPairs { views: [a, b], pairs: mutual(&side(a, b), &side(b, a))? });
+    let of_views = |(a, b)| Ok(InducedPairs { views: [a, b], pairs: mutual(side(a, b), side(b, a))? });
     pairs_of_views(views).map(of_views).collect()
 }
 
@@ -82,19 +84,22 @@ fn with_translations(
     sums
 }
 
-fn candidates(from: &Matrix, to: &Matrix) -> Result<Vec<Vec<Hit>>> {
-    Retriever::new(Pair::new(from, to), Criterion::CSLS)?.nearest(from, CANDIDATES.min(to.rows()))
+fn candidates(from: &Arc<Side>, to: &Arc<Side>) -> Result<Vec<Vec<Hit>>> {
+    let retriever = Retriever::between(from, to, Criterion::CSLS).build(&())?;
+    // Scores of one word are compared with each other alone.
+    retriever.rank(from.matrix(), CANDIDATES.min(to.matrix().rows()), &())
 }
 
-fn mutual(x: &Matrix, y: &Matrix) -> Result<Vec<InducedPair>> {
-    let (forth, back) = (candidates(x, y)?, candidates(y, x)?);
-    let both = forth.iter().enumerate().filter_map(|(row, hits)| {
-        let best = hits.first()?.index;
-        let is_mutual = back[best].first()?.index == row;
-        let weight = probability(hits) * probability(&back[best]);
-        is_mutual.then_some(InducedPair { rows: [row, best], weight })
-    });
-    Ok(both.collect())
+fn mutual(x: Matrix, y: Matrix) -> Result<Vec<InducedPair>> {
+    let (x, y) = (Side::new(x), Side::new(y));
+    let (forth, back) = (candidates(&x, &y)?, candidates(&y, &x)?);
+    let best = |hits: &Vec<Hit>| Some(hits.first()?.index);
+    let of_rows = forth.iter().enumerate().filter_map(|(row, hits)| Some((row, best(hits)?)));
+    let with_weight = |rows: [usize; 2]| {
+        let weight = probability(&forth[rows[0]]) * probability(&back[rows[1]]);
+        InducedPair { rows, weight }
+    };
+    Ok(mutual_best(of_rows, |row| best(&back[row])).into_iter().map(with_weight).collect())
 }
 
 /// How probable the first of some candidates is.

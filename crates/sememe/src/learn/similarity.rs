@@ -4,10 +4,10 @@ use rayon::prelude::*;
 
 use super::coupling::Coupling;
 use crate::linalg::product_of_rows;
+use crate::retrieve::csls::{Largest, csls};
+use crate::retrieve::mutual_best;
 use crate::vectors::Matrix;
 
-/// Neighbours that CSLS asks how crowded it is around a word.
-pub const NEIGHBOURS: usize = 10;
 /// Rows that one thread multiplies at a time, and columns that it looks through.
 const ROWS: usize = 512;
 const COLUMNS: usize = 64;
@@ -41,8 +41,8 @@ impl Similarities {
     /// Of rows of length 1.
     pub fn of(x: &Matrix, y: &Matrix) -> Self {
         let (rows, cols) = (x.rows(), y.rows());
-        let mut csls = vec![0.0_f32; rows * cols];
-        let of_rows: Vec<f32> = csls
+        let mut scores = vec![0.0_f32; rows * cols];
+        let of_rows: Vec<f32> = scores
             .par_chunks_mut(ROWS * cols)
             .zip(x.as_slice().par_chunks(ROWS * x.cols()))
             .flat_map_iter(|(cosines, x)| {
@@ -51,20 +51,20 @@ impl Similarities {
             })
             .collect();
         let of_columns: Vec<f32> =
-            fold_columns(&csls, cols, Largest::default(), |largest, _, value| largest.add(value))
+            fold_columns(&scores, cols, Largest::default(), |largest, _, value| largest.add(value))
                 .iter()
                 .map(Largest::mean)
                 .collect();
-        let forth: Vec<Best> = csls
+        let forth: Vec<Best> = scores
             .par_chunks_mut(cols)
             .zip(&of_rows)
             .map(|(row, own)| {
-                row.iter_mut().zip(&of_columns).for_each(|(score, other)| *score = 2.0 * *score - own - other);
+                row.iter_mut().zip(&of_columns).for_each(|(score, other)| *score = csls(*score, *own, *other));
                 row.iter().enumerate().fold(Best::NONE, |best, (index, &score)| best.or(index, score))
             })
             .collect();
-        let back = fold_columns(&csls, cols, Best::NONE, |best, row, score| *best = best.or(row, score));
-        Similarities { cols, csls, forth, back }
+        let back = fold_columns(&scores, cols, Best::NONE, |best, row, score| *best = best.or(row, score));
+        Similarities { cols, csls: scores, forth, back }
     }
 
     /// The mean similarity of all words to their best ones, both ways: what learning raises.
@@ -74,10 +74,10 @@ impl Similarities {
 
     /// FrequentWords that are each other's best, the most similar first.
     pub fn mutual(&self) -> Vec<Mutual> {
-        let is_mutual = |(row, best): (usize, &Best)| {
-            (self.back[best.index].index == row).then_some(Mutual { rows: [row, best.index], score: best.score })
-        };
-        let mut mutual: Vec<Mutual> = self.forth.iter().enumerate().filter_map(is_mutual).collect();
+        let forth = self.forth.iter().map(|best| best.index).enumerate();
+        let pairs = mutual_best(forth, |column| Some(self.back[column].index));
+        let mutual = pairs.into_iter().map(|rows| Mutual { rows, score: self.forth[rows[0]].score });
+        let mut mutual: Vec<Mutual> = mutual.collect();
         mutual.sort_by(|a, b| b.score.total_cmp(&a.score));
         mutual
     }
@@ -117,43 +117,6 @@ impl Best {
 
     fn or(self, index: usize, score: f32) -> Self {
         if score > self.score { Best { index, score } } else { self }
-    }
-}
-
-/// The largest values so far, increasing.
-#[derive(Clone, Copy)]
-struct Largest {
-    values: [f32; NEIGHBOURS],
-}
-
-impl Default for Largest {
-    fn default() -> Self {
-        Largest { values: [f32::NEG_INFINITY; NEIGHBOURS] }
-    }
-}
-
-impl Largest {
-    fn of(values: &[f32]) -> Self {
-        let mut largest = Largest::default();
-        values.iter().for_each(|&value| largest.add(value));
-        largest
-    }
-
-    fn add(&mut self, value: f32) {
-        if value > self.values[0] {
-            let place = self.values.partition_point(|&other| other < value) - 1;
-            self.values.copy_within(1..=place, 0);
-            self.values[place] = value;
-        }
-    }
-
-    fn mean(&self) -> f32 {
-        let (mut sum, mut count) = (0.0, 0.0);
-        for &value in self.values.iter().filter(|value| value.is_finite()) {
-            sum += value;
-            count += 1.0;
-        }
-        sum / f32::max(count, 1.0)
     }
 }
 

@@ -40,8 +40,11 @@ impl Best {
         self.found.get(self.k - 1).map_or(f64::NEG_INFINITY, |worst| worst.score)
     }
 
-    /// Offers a target that was not offered before.
+    /// Offers a target that was not offered before. A score of minus infinity says that the target is left out.
     pub(super) fn offer(&mut self, scored: Scored) {
+        if scored.score == f64::NEG_INFINITY {
+            return;
+        }
         if self.found.len() == self.k {
             if scored.compare(&self.found[self.k - 1]) == Ordering::Greater {
                 return;

@@ -15,14 +15,34 @@ const SMALLEST: f64 = 1e-34;
 /// Rows of other lengths are not screened: products could leave the range of f32.
 const USUAL: Range<f64> = 1e-12..1e12;
 
-/// Of every target: the factor `s` of its estimates, its bias `b`, by how much (for a query of length 1) estimates can
-/// err because of the target, `d`, and (for a query that itself errs by 1) because of the query, `m`.
+/// Of every target: the factor `s` of its estimates, by how much (for a query of length 1) estimates can err because of the
+/// target, `d`, and (for a query that itself errs by 1) because of the query, `m`.
 #[derive(Default)]
 pub(super) struct TargetBounds {
-    pub(super) s: Vec<f32>,
-    pub(super) b: Vec<f32>,
-    pub(super) d: Vec<f32>,
-    pub(super) m: Vec<f32>,
+    s: Vec<f32>,
+    d: Vec<f32>,
+    m: Vec<f32>,
+}
+
+/// `b(t)` of every target, and what it is at most in f32. Minus infinity leaves a target out.
+pub(super) struct Bias {
+    exact: Vec<f64>,
+    upper: Vec<f32>,
+}
+
+impl Bias {
+    pub(super) fn new(exact: Vec<f64>) -> Self {
+        let upper = |&bias: &f64| match bias {
+            f64::NEG_INFINITY => f32::NEG_INFINITY,
+            _ => up(bias + ROUNDING * bias.abs() + SMALLEST),
+        };
+        let upper = exact.iter().map(upper).collect();
+        Bias { exact, upper }
+    }
+
+    pub(super) fn exact(&self) -> &[f64] {
+        &self.exact
+    }
 }
 
 /// Some of the targets' bounds.
@@ -62,12 +82,12 @@ pub(super) struct Estimated {
 
 impl Estimated {
     /// A vector for products in f32, the errors of which are counted with the other side.
-    pub(super) fn unchanged(rows: &Rows, index: usize) -> Self {
+    pub(super) fn unchanged(rows: Rows, index: usize) -> Self {
         Estimated { factor: rows.factor(index), length: rows.length(index), error: 0.0 }
     }
 
     /// Vectors for products in f32: a sum of `dim` products errs by less than `dim` roundings.
-    pub(super) fn products_with(rows: &Rows) -> Vec<Self> {
+    pub(super) fn products_with(rows: Rows) -> Vec<Self> {
         let rounding = rows.dim() as f64 * f64::from(f32::EPSILON);
         let estimated = (0..rows.len()).into_par_iter().map(|index| {
             let unchanged = Self::unchanged(rows, index);
@@ -84,30 +104,31 @@ impl Estimated {
 }
 
 impl TargetBounds {
-    pub(super) fn new(estimated: Vec<Estimated>, bias: &[f64]) -> Self {
+    pub(super) fn new(estimated: Vec<Estimated>) -> Self {
         let mut bounds = TargetBounds::default();
-        for (target, &bias) in estimated.into_iter().zip(bias) {
+        for target in estimated {
             let Estimated { factor, length, error } = target;
             let error = if target.is_usual() { error + ROUNDING * (length + error) } else { f64::INFINITY };
             bounds.s.push(factor as f32);
-            bounds.b.push(up(bias + ROUNDING * bias.abs() + SMALLEST));
             bounds.d.push(up(error));
             bounds.m.push(up(length * (1.0 + ROUNDING)));
         }
         bounds
     }
 
-    pub(super) fn slice(&self, range: Range<usize>) -> Bounds<'_> {
+    pub(super) fn slice<'a>(&'a self, range: Range<usize>, bias: &'a Bias) -> Bounds<'a> {
         let Range { start, end } = range;
-        Bounds { s: &self.s[start..end], b: &self.b[start..end], d: &self.d[start..end], m: &self.m[start..end] }
+        Bounds { s: &self.s[start..end], b: &bias.upper[start..end], d: &self.d[start..end], m: &self.m[start..end] }
     }
 }
 
 impl QueryBound {
-    pub(super) fn new(query: &Estimated) -> Self {
+    /// Of a query that is multiplied by a scale.
+    pub(super) fn new(query: &Estimated, scale: f64) -> Self {
         let Estimated { factor, length, error } = *query;
-        let length = if query.is_usual() { length + error } else { f64::INFINITY };
-        QueryBound { s: factor as f32, n: up(length), d: up(error) }
+        let query = Estimated { factor: scale * factor, length: scale * length, error: scale * error };
+        let length = if query.is_usual() { query.length + query.error } else { f64::INFINITY };
+        QueryBound { s: query.factor as f32, n: up(length), d: up(query.error) }
     }
 
     /// What the score for a target is at most.

@@ -3,20 +3,32 @@
 use rayon::prelude::*;
 
 use super::best::{Best, Scored};
-use super::rows::Rows;
+use super::rows::{Rows, Scaled};
+use crate::error::{Error, Result};
 use crate::linalg::product_of_rows;
+use crate::observe::{Meter, Observer, Stage};
 
 /// Targets that one thread ranks queries for at a time.
 const TARGETS: usize = 64;
 
 /// For every query the best `k` targets by its cosine minus the rank (from 1) that they give it among queries and pool.
-pub(super) fn nearest(queries: &Rows, pool: &Rows, targets: &Rows, k: usize) -> Vec<Vec<Scored>> {
-    let firsts: Vec<usize> = (0..targets.len()).step_by(TARGETS).collect();
+/// Targets without a direction are left out.
+pub(super) fn nearest(
+    queries: Rows,
+    pool: Rows,
+    targets: &Scaled,
+    k: usize,
+    observer: &dyn Observer,
+) -> Result<Vec<Vec<Scored>>> {
+    let rows = targets.rows();
+    let firsts: Vec<usize> = (0..rows.len()).step_by(TARGETS).collect();
+    let meter = Meter::new(observer, Stage::Searching, rows.len());
     let none = || vec![Best::new(k); queries.len()];
-    let best = firsts.into_par_iter().fold(none, |mut best, first| {
-        let range = first..targets.len().min(first + TARGETS);
-        let [of_queries, of_pool] = [queries, pool].map(|others| cosines(targets, range.clone(), others));
-        for (at, index) in range.enumerate() {
+    let best = firsts.into_par_iter().try_fold(none, |mut best, first| {
+        meter.check()?;
+        let range = first..rows.len().min(first + TARGETS);
+        let [of_queries, of_pool] = [queries, pool].map(|others| cosines(rows, range.clone(), others));
+        for (at, index) in range.clone().enumerate().filter(|&(_, index)| !targets.is_zero(index)) {
             let of_queries = &of_queries[at * queries.len()..(at + 1) * queries.len()];
             let of_pool = &of_pool[at * pool.len()..(at + 1) * pool.len()];
             let mut all: Vec<f32> = of_queries.iter().chain(of_pool).copied().collect();
@@ -26,17 +38,18 @@ pub(super) fn nearest(queries: &Rows, pool: &Rows, targets: &Rows, k: usize) -> 
                 best.offer(Scored { score: f64::from(cosine) - rank as f64, index });
             }
         }
-        best
+        meter.advance(range.len())?;
+        Ok::<_, Error>(best)
     });
-    let best = best.reduce(none, |mut all, part| {
+    let best = best.try_reduce(none, |mut all, part| {
         all.iter_mut().zip(&part).for_each(|(all, part)| all.merge(part));
-        all
+        Ok(all)
     });
-    best.into_iter().map(Best::into_found).collect()
+    Ok(best?.into_iter().map(Best::into_found).collect())
 }
 
 /// Cosines of some targets (one a row) with all vectors of a side.
-fn cosines(targets: &Rows, range: std::ops::Range<usize>, others: &Rows) -> Vec<f32> {
+fn cosines(targets: Rows, range: std::ops::Range<usize>, others: Rows) -> Vec<f32> {
     let mut products = vec![0.0; range.len() * others.len()];
     product_of_rows(targets.rows(range.clone()), others.rows(0..others.len()), targets.dim(), &mut products);
     for (products, target) in products.chunks_exact_mut(others.len().max(1)).zip(range) {

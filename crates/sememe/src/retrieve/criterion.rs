@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use super::csls::NEIGHBOURS;
 use crate::error::{Error, Result};
 use crate::names::serde_as_spelled;
 
@@ -21,7 +22,8 @@ use crate::names::serde_as_spelled;
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 #[non_exhaustive]
 pub enum Criterion {
-    /// The cosine of the angle between the two vectors; 0 where one of them is zero.
+    /// The cosine of the angle between the two vectors. A zero vector has no direction: as a target it is never found, as a
+    /// query it finds nothing. That holds for every criterion made of cosines.
     #[default]
     Nn,
     /// Cross-domain similarity local scaling (Conneau et al. 2018): `2 cos(q, t) - r(q) - r(t)`, where `r` is the mean
@@ -56,13 +58,12 @@ pub enum Criterion {
     Logp,
 }
 
-const CSLS_K: usize = 10;
 /// What Smith et al. found best.
 const ISF_BETA: f64 = 30.0;
 
 impl Criterion {
     /// CSLS as usually defined: ten neighbours among all words.
-    pub const CSLS: Criterion = Criterion::Csls { k: CSLS_K, words: None };
+    pub const CSLS: Criterion = Criterion::Csls { k: NEIGHBOURS, words: None };
     /// Inverted softmax with its usual temperature, over all words.
     pub const ISF: Criterion = Criterion::Isf { beta: ISF_BETA, sample: None };
 
@@ -128,7 +129,7 @@ impl fmt::Display for Criterion {
         let (name, parameters) = match *self {
             Criterion::Nn => ("nn", vec![]),
             Criterion::Csls { k, words } => {
-                ("csls", vec![(k != CSLS_K).then(|| format!("k={k}")), words.map(|words| format!("words={words}"))])
+                ("csls", vec![(k != NEIGHBOURS).then(|| format!("k={k}")), words.map(|words| format!("words={words}"))])
             }
             Criterion::Isf { beta, sample } => (
                 "isf",

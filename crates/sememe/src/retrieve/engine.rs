@@ -10,10 +10,12 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use super::best::{Best, Scored};
+use super::bounds::Bias;
 use super::kernel::dot;
 use super::rows::Rows;
-use super::screen::{Candidates, QUERIES, Screen};
+use super::screen::{Asked, Candidates, QUERIES, Screen};
 use super::shortlist::Shortlist;
+use super::side::Indexed;
 use crate::error::Result;
 use crate::observe::{Meter, Observer, Stage};
 
@@ -25,129 +27,189 @@ const SEGMENT: usize = 4096;
 /// Targets that are looked at before there is a threshold.
 const FIRST: usize = 64;
 
-/// Queries, targets, and `b(t)`.
+/// Queries and targets, and the rankings that are wanted.
 pub(super) struct Search<'a> {
-    pub(super) queries: &'a Rows<'a>,
-    pub(super) targets: &'a Rows<'a>,
-    pub(super) bias: &'a [f64],
+    pub(super) queries: Rows<'a>,
+    pub(super) targets: &'a Indexed,
+    /// All come out of one pass: products are the same for each.
+    pub(super) rankings: &'a [Ranking<'a>],
     /// Told how many pairs of queries and pieces of the targets are done.
     pub(super) observer: &'a dyn Observer,
+    /// What the observer is told that this is.
+    pub(super) stage: Stage,
 }
 
+/// The best `k` by `<scale q, t> + b(t)` among the first targets.
+#[derive(Clone, Copy)]
+pub(super) struct Ranking<'a> {
+    pub(super) scale: f64,
+    pub(super) bias: &'a Bias,
+    pub(super) k: usize,
+    /// How many targets are looked at, from the beginning.
+    pub(super) among: usize,
+}
+
+/// What one ranking found for every query: the best `k`, best first, equal scores by the lower index.
+pub(super) type Found = Vec<Vec<Scored>>;
+
 impl Search<'_> {
-    /// For every query the best `k`, best first, equal scores by the lower index.
-    pub(super) fn nearest(&self, k: usize) -> Result<Vec<Vec<Scored>>> {
-        if self.queries.len() <= FEW { Ok(self.scan(k)) } else { self.screened(k) }
+    /// What each ranking finds.
+    pub(super) fn run(&self) -> Result<Vec<Found>> {
+        if self.queries.len() <= FEW { self.scan() } else { self.screened() }
     }
 
     /// The score that decides.
-    fn score(&self, query: usize, target: usize) -> Scored {
-        let product = dot(self.queries.row(query), self.targets.row(target));
-        let factor = self.queries.factor(query) * self.targets.factor(target);
-        Scored { score: factor * product + self.bias[target], index: target }
+    fn score(&self, targets: Rows, ranking: &Ranking, query: usize, target: usize) -> Scored {
+        self.score_of_product(targets, ranking, query, target, dot(self.queries.row(query), targets.row(target)))
+    }
+
+    fn score_of_product(&self, targets: Rows, ranking: &Ranking, query: usize, target: usize, product: f64) -> Scored {
+        let factor = ranking.scale * self.queries.factor(query) * targets.factor(target);
+        Scored { score: factor * product + ranking.bias.exact()[target], index: target }
+    }
+
+    /// Nothing yet, for each ranking and some queries.
+    fn nothing(&self, queries: usize) -> Vec<Vec<Best>> {
+        self.rankings.iter().map(|ranking| vec![Best::new(ranking.k); queries]).collect()
     }
 
     /// Looks at every target.
-    fn scan(&self, k: usize) -> Vec<Vec<Scored>> {
-        let segments: Vec<usize> = (0..self.targets.len()).step_by(SEGMENT).collect();
-        let found: Vec<Vec<Best>> = segments
+    fn scan(&self) -> Result<Vec<Found>> {
+        Meter::new(self.observer, self.stage, self.queries.len()).check()?;
+        let targets = self.targets.rows();
+        let segments: Vec<usize> = (0..self.among()).step_by(SEGMENT).collect();
+        let found: Vec<Vec<Vec<Best>>> = segments
             .into_par_iter()
             .map(|first| {
-                let mut best = vec![Best::new(k); self.queries.len()];
-                for target in first..self.targets.len().min(first + SEGMENT) {
-                    best.iter_mut().enumerate().for_each(|(query, best)| best.offer(self.score(query, target)));
+                let mut best = self.nothing(self.queries.len());
+                for target in first..self.among().min(first + SEGMENT) {
+                    for query in 0..self.queries.len() {
+                        let product = dot(self.queries.row(query), targets.row(target));
+                        for (ranking, best) in self.rankings.iter().zip(&mut best) {
+                            if target < ranking.among {
+                                let scored = self.score_of_product(targets, ranking, query, target, product);
+                                best[query].offer(scored);
+                            }
+                        }
+                    }
                 }
                 best
             })
             .collect();
-        merge(found, self.queries.len(), k)
+        Ok(self.merge(found, self.queries.len()))
+    }
+
+    /// How many targets are looked at.
+    fn among(&self) -> usize {
+        let most = self.rankings.iter().map(|ranking| ranking.among).max().unwrap_or(0);
+        most.min(self.targets.rows().len())
     }
 
     /// Looks at those that may be among the best.
-    fn screened(&self, k: usize) -> Result<Vec<Vec<Scored>>> {
-        let screen = Screen::of(self.targets, self.bias);
+    fn screened(&self) -> Result<Vec<Found>> {
+        let screen = self.targets.screen(self.observer)?;
         let blocks = self.queries.len().div_ceil(QUERIES);
         // Enough pieces for all threads to be busy until the end; the targets are divided only where queries are few.
         let pieces = (8 * rayon::current_num_threads()).div_ceil(blocks);
-        self.through(&screen, pieces, k)
+        self.through(screen, pieces)
     }
 
     /// Looks at what a screen lets through, the targets divided into so many pieces.
-    fn through(&self, screen: &Screen, pieces: usize, k: usize) -> Result<Vec<Vec<Scored>>> {
-        let tiles = screen.tiles();
+    fn through(&self, screen: &Screen, pieces: usize) -> Result<Vec<Found>> {
+        let tiles = self.among().div_ceil(screen.width);
         let pieces = pieces.clamp(1, tiles.max(1));
         let firsts: Vec<usize> = (0..self.queries.len()).step_by(QUERIES).collect();
-        let meter = Meter::new(self.observer, Stage::Searching, self.queries.len() * pieces);
-        let found = firsts.into_par_iter().map(|first| {
+        let meter = Meter::new(self.observer, self.stage, self.queries.len() * pieces);
+        let of_blocks = firsts.into_par_iter().map(|first| {
             let block = first..self.queries.len().min(first + QUERIES);
-            let of_piece = |piece: usize| -> Result<Vec<Best>> {
+            let of_piece = |piece: usize| -> Result<Vec<Vec<Best>>> {
                 meter.check()?;
                 let tiles = piece * tiles / pieces..(piece + 1) * tiles / pieces;
-                let found = self.best_of_tiles(screen, block.clone(), tiles, k);
+                let found = self.best_of_tiles(screen, block.clone(), tiles);
                 meter.advance(block.len())?;
                 Ok(found)
             };
-            let found: Vec<Vec<Best>> = match pieces {
+            let found: Vec<Vec<Vec<Best>>> = match pieces {
                 1 => vec![of_piece(0)?],
                 _ => (0..pieces).into_par_iter().map(of_piece).collect::<Result<_>>()?,
             };
-            Ok(merge(found, block.len(), k))
+            Ok(self.merge(found, block.len()))
         });
-        Ok(found.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect())
+        let mut found: Vec<Found> = vec![Vec::with_capacity(self.queries.len()); self.rankings.len()];
+        for of_block in of_blocks.collect::<Result<Vec<_>>>()? {
+            found.iter_mut().zip(of_block).for_each(|(found, of_block)| found.extend(of_block));
+        }
+        Ok(found)
     }
 
-    fn best_of_tiles(&self, screen: &Screen, block: Range<usize>, tiles: Range<usize>, k: usize) -> Vec<Best> {
-        let mut shortlists = vec![Shortlist::new(k); block.len()];
-        let mut screening = screen.block(self.queries, block.clone());
+    fn best_of_tiles(&self, screen: &Screen, block: Range<usize>, tiles: Range<usize>) -> Vec<Vec<Best>> {
+        let targets = self.targets.rows();
+        let mut screening = screen.block(targets, self.queries, block.clone());
+        let bounds: Vec<_> = self.rankings.iter().map(|ranking| screening.bounds(ranking.scale)).collect();
+        let mut shortlists: Vec<Vec<Shortlist>> =
+            self.rankings.iter().map(|ranking| vec![Shortlist::new(ranking.k); block.len()]).collect();
         let mut candidates = Candidates::default();
         for tile in tiles {
             let tile = screening.tile(tile);
-            for (at, shortlist) in shortlists.iter_mut().enumerate() {
-                let mut from = 0;
-                while from < tile.width() {
-                    // The first few give a threshold for the others.
-                    let to = if shortlist.is_full() { tile.width() } else { tile.width().min(from + FIRST) };
-                    tile.find(&mut candidates, at, from..to, shortlist.threshold());
-                    shortlist.add(candidates.found(), |target| self.score(block.start + at, target));
-                    from = to;
+            for ((ranking, bounds), shortlists) in self.rankings.iter().zip(&bounds).zip(&mut shortlists) {
+                let width = tile.width_among(ranking.among);
+                for (query, shortlist) in shortlists.iter_mut().enumerate() {
+                    let mut from = 0;
+                    while from < width {
+                        // The first few give a threshold for the others.
+                        let to = if shortlist.is_full() { width } else { width.min(from + FIRST) };
+                        let threshold = shortlist.threshold();
+                        let asked = Asked { query, bound: bounds[query], bias: ranking.bias, threshold };
+                        tile.find(&mut candidates, &asked, from..to);
+                        let score = |target| self.score(targets, ranking, block.start + query, target);
+                        shortlist.add(candidates.found(), score);
+                        from = to;
+                    }
                 }
             }
         }
-        let settle = |(query, shortlist): (usize, Shortlist)| shortlist.finish(|target| self.score(query, target));
-        block.zip(shortlists).map(settle).collect()
+        let settled = self.rankings.iter().zip(shortlists).map(|(ranking, shortlists)| {
+            let settle = |(query, shortlist): (usize, Shortlist)| {
+                shortlist.finish(|target| self.score(targets, ranking, query, target))
+            };
+            block.clone().zip(shortlists).map(settle).collect()
+        });
+        settled.collect()
     }
-}
 
-/// Joins what was found in several parts of the targets.
-fn merge(parts: Vec<Vec<Best>>, queries: usize, k: usize) -> Vec<Vec<Scored>> {
-    let mut all = vec![Best::new(k); queries];
-    for part in parts {
-        all.iter_mut().zip(&part).for_each(|(all, part)| all.merge(part));
+    /// Joins what was found in several parts of the targets.
+    fn merge(&self, parts: Vec<Vec<Vec<Best>>>, queries: usize) -> Vec<Found> {
+        let mut all = self.nothing(queries);
+        for part in parts {
+            for (all, part) in all.iter_mut().flatten().zip(part.iter().flatten()) {
+                all.merge(part);
+            }
+        }
+        all.into_iter().map(|of_ranking| of_ranking.into_iter().map(Best::into_found).collect()).collect()
     }
-    all.into_iter().map(Best::into_found).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
-    use proptest::test_runner::RngSeed;
 
-    use super::super::rows::Vectors;
+    use super::super::rows::{Role, Scaled};
     use super::*;
     use crate::random::Random;
     use crate::vectors::Matrix;
 
-    /// Rows with all that is hard to rank: equal ones, opposite ones, nearly or wholly zero ones, one large coordinate, and
-    /// lengths that differ by orders of magnitude.
-    fn rows(count: usize, dim: usize, random: &mut Random, magnitude: f64, least: f32) -> Matrix {
+    /// Rows with all that is hard to rank: equal ones, opposite ones, zero ones, one large coordinate, and lengths that differ
+    /// by orders of magnitude.
+    fn rows(count: usize, dim: usize, random: &mut Random, magnitude: f64) -> Matrix {
         let mut values: Vec<f32> = Vec::with_capacity(count * dim);
         for row in 0..count {
             let copied = (random.uniform() * row as f64) as usize * dim;
-            match (random.uniform() * 8.0) as usize {
+            match (random.uniform() * 9.0) as usize {
                 0 if row > 0 => values.extend_from_within(copied..copied + dim),
                 1 if row > 0 => values.extend(values[copied..copied + dim].to_vec().iter().map(|x| -x)),
-                2 => values.extend(std::iter::repeat_n(least, dim)),
-                3 => values.extend((0..dim).map(|at| if at == row % dim { 100.0 } else { random.normal() as f32 })),
+                2 => values.extend(std::iter::repeat_n(0.0, dim)),
+                3 => values.extend(std::iter::repeat_n(f32::MIN_POSITIVE, dim)),
+                4 => values.extend((0..dim).map(|at| if at == row % dim { 100.0 } else { random.normal() as f32 })),
                 _ => {
                     let length = magnitude.powf(random.uniform() - 0.5);
                     values.extend((0..dim).map(|_| (length * random.normal()) as f32));
@@ -157,44 +219,57 @@ mod tests {
         Matrix::new(values, dim)
     }
 
-    fn all_scores(search: &Search, k: usize) -> Vec<Vec<Scored>> {
-        let of_query = |query| {
-            let mut best: Vec<Scored> = (0..search.targets.len()).map(|target| search.score(query, target)).collect();
+    fn all_scores(search: &Search) -> Vec<Found> {
+        let of_query = |ranking: &Ranking, query| {
+            let among = ranking.among.min(search.targets.rows().len());
+            let mut best: Vec<Scored> =
+                (0..among).map(|target| search.score(search.targets.rows(), ranking, query, target)).collect();
+            best.retain(|scored| scored.score > f64::NEG_INFINITY);
             best.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.index.cmp(&b.index)));
-            best.truncate(k);
+            best.truncate(ranking.k);
             best
         };
-        (0..search.queries.len()).map(of_query).collect()
+        let of_ranking = |ranking| (0..search.queries.len()).map(|query| of_query(ranking, query)).collect();
+        search.rankings.iter().map(of_ranking).collect()
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig {
-            cases: 60, rng_seed: RngSeed::Fixed(1), failure_persistence: None, ..ProptestConfig::default()
-        })]
+        #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
 
         #[test]
         fn every_way_finds_what_looking_at_all_scores_finds(
-            seed in 0_u64..1000, queries in 1_usize..40, targets in 1_usize..700, dim in 1_usize..70, k in 1_usize..40,
-            magnitude in prop::sample::select(vec![1.0, 1e3, 1e30, 1e60]), is_biased: bool, is_cosine: bool,
+            seed: u64, queries in 1_usize..40, targets in 1_usize..700, dim in 1_usize..70, k in 1_usize..40,
+            among in 1_usize..900, magnitude in prop::sample::select(vec![1.0, 1e3, 1e30, 1e60]),
+            is_biased: bool, is_cosine: bool,
         ) {
             let mut random = Random::new(seed);
-            let least = if is_cosine { f32::MIN_POSITIVE } else { 0.0 };
-            let [x, y] = [queries, targets].map(|count| rows(count, dim, &mut random, magnitude, least));
+            let [x, y] = [queries, targets].map(|count| rows(count, dim, &mut random, magnitude));
             let bias: Vec<f64> = (0..targets).map(|_| if is_biased { random.normal() } else { 0.0 }).collect();
             let (x, y) = match is_cosine {
-                true => (Vectors::queries(&x).of_length(1.0), Vectors::targets(&y).of_length(1.0)),
-                false => (Vectors::queries(&x).times(-0.5), Vectors::targets(&y).times(1.0)),
+                true => (Scaled::directions(x, 2.0, Role::Queries), Scaled::directions(y, 1.0, Role::Targets)),
+                false => (Scaled::times(x, -0.5, Role::Queries), Scaled::times(y, 1.0, Role::Targets)),
             };
-            let (x, y) = (x.unwrap(), y.unwrap());
-            let search = Search { queries: &x, targets: &y, bias: &bias, observer: &() };
-            let expected = all_scores(&search, k);
-            prop_assert_eq!(&search.scan(k), &expected);
-            prop_assert_eq!(&search.screened(k).unwrap(), &expected);
-            for mut screen in [Screen::in_eight_bits(&y, &bias), Screen::in_f32(&y, &bias)] {
+            let (x, y) = (x.unwrap(), Indexed::new(y.unwrap()));
+            let bias = y.biased(bias);
+            let rankings = [
+                Ranking { scale: 1.0, bias: &bias, k, among: usize::MAX },
+                Ranking { scale: 0.5, bias: y.unbiased(), k: 10, among },
+            ];
+            let search =
+                Search { queries: x.rows(), targets: &y, rankings: &rankings, observer: &(), stage: Stage::Searching };
+            let expected = all_scores(&search);
+            prop_assert_eq!(&search.scan().unwrap(), &expected);
+            prop_assert_eq!(&search.screened().unwrap(), &expected);
+            for mut screen in [Screen::in_eight_bits(y.rows()), Screen::in_f32(y.rows())] {
                 for (width, pieces) in [(64, 1), (128, 3), (512, 2)] {
                     screen.width = width;
-                    prop_assert_eq!(&search.through(&screen, pieces, k).unwrap(), &expected, "width {}", width);
+                    prop_assert_eq!(&search.through(&screen, pieces).unwrap(), &expected, "width {}", width);
                 }
+            }
+            // Alone each ranking finds the same.
+            for (ranking, expected) in rankings.iter().zip(expected) {
+                let alone = Search { rankings: std::slice::from_ref(ranking), ..search };
+                prop_assert_eq!(alone.screened().unwrap(), vec![expected]);
             }
         }
     }

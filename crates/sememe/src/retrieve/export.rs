@@ -58,18 +58,19 @@ pub struct Export {
 }
 
 impl Export {
-    /// Vectors for an index that has a given metric. `corrected` compares queries with each other and has none.
+    /// Vectors for an index that has a given metric. `corrected` compares queries with each other and has none; zero rows,
+    /// which no index can leave out, are refused where directions are compared.
     pub fn new(retriever: &Retriever, metric: Metric) -> Result<Self> {
         if let Criterion::Corrected { .. } = retriever.criterion() {
             let problem = "it ranks queries against each other, which no index of vectors does";
             return Err(Error::argument("criterion", retriever.criterion(), problem));
         }
-        let targets = retriever.targets();
+        let targets = retriever.targets_with_directions()?;
         let length = |target: usize| targets.scaled(target).map(|x| f64::from(x) * f64::from(x)).sum::<f64>();
         let mut squares: Vec<f64> = (0..targets.len()).map(length).collect();
         let (mut columns, mut extra): (Vec<Vec<f32>>, Vec<f32>) = (Vec::new(), Vec::new());
         let terms = retriever.bias();
-        let (least, most) = ends(&terms);
+        let (least, most) = ends(terms);
         if least < most {
             // What all terms have in common changes no order. The rest is made as small as the vectors: no precision is
             // lost to lengths that it dominates.

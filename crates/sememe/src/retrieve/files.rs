@@ -1,5 +1,6 @@
 //! What was found, as arrays for other programs.
 
+use std::iter::repeat;
 use std::path::{Path, PathBuf};
 
 use super::Hit;
@@ -16,15 +17,21 @@ pub fn hits_files(output: &Path) -> [PathBuf; 2] {
     })
 }
 
-/// Writes the rows of the targets (int64) and their scores (float32), a row for each query. All queries must have
-/// found the same number.
-pub fn write_hits(hits: &[Vec<Hit>], output: &Path) -> Result<()> {
-    let shape = (hits.len(), hits.first().map_or(0, Vec::len));
-    assert!(hits.iter().all(|hits| hits.len() == shape.1), "as many for every query");
-    let [ids, scores] = hits_files(output);
-    let all = || hits.iter().flatten();
-    let bytes: Vec<u8> = all().flat_map(|hit| (hit.index as i64).to_le_bytes()).collect();
-    write_array(&ids, "<i8", shape, &bytes)?;
-    let bytes: Vec<u8> = all().flat_map(|hit| hit.score.to_le_bytes()).collect();
-    write_array(&scores, "<f4", shape, &bytes)
+/// What stands where a query found fewer targets than are asked for: a zero query finds none.
+pub const NOTHING: (i64, f32) = (-1, f32::NAN);
+
+/// The rows of the targets and their scores, `k` for each query; [`NOTHING`] fills up what was not found.
+pub fn hits_arrays(hits: &[Vec<Hit>], k: usize) -> (Vec<i64>, Vec<f32>) {
+    let of_hit = |hit: &Hit| (hit.index as i64, hit.score);
+    let of_query = |hits: &Vec<Hit>| hits.iter().map(of_hit).chain(repeat(NOTHING)).take(k).collect::<Vec<_>>();
+    hits.iter().flat_map(of_query).unzip()
+}
+
+/// Writes the rows of the targets (int64) and their scores (float32), a row of `k` for each query. [`NOTHING`] fills up what
+/// was not found.
+pub fn write_hits(hits: &[Vec<Hit>], k: usize, output: &Path) -> Result<()> {
+    let (shape, [ids, scores]) = ((hits.len(), k), hits_files(output));
+    let (rows, values) = hits_arrays(hits, k);
+    write_array(&ids, "<i8", shape, &rows.into_iter().flat_map(i64::to_le_bytes).collect::<Vec<u8>>())?;
+    write_array(&scores, "<f4", shape, &values.into_iter().flat_map(f32::to_le_bytes).collect::<Vec<u8>>())
 }

@@ -7,16 +7,33 @@
 //!
 //! and as `h_i = A_i E[z|x_i]` all of it follows from the latent vectors. For IBFA all matrices are diagonal.
 
+use std::sync::Arc;
+
 use rayon::prelude::*;
 
 use crate::error::{Error, Result};
 use crate::linalg::{Cholesky, Failure, Mat, symmetric, times, times_transpose, transpose_times};
-use crate::model::Density;
-use crate::model::Model;
+use crate::model::{Density, Model};
 use crate::vectors::{Matrix, ROWS_AT_A_TIME};
 
 /// Largest accepted difference between a projection and a linear map of `E[z|x]`.
 const TOLERANCE: f64 = 1e-6;
+
+/// What a generative model says of the latent vectors of two views: what the criteria `pmi` and `logp` are made of.
+#[derive(Clone)]
+pub struct Generative {
+    pub(super) pmi: Pmi,
+    /// `log p(y)` of every target; `logp` needs it.
+    pub(super) log_density: Option<Arc<[f64]>>,
+}
+
+impl Generative {
+    /// Of queries of view `from` and targets of view `to`, and perhaps `log p(y)` of every target, which `logp` needs. Methods
+    /// without a model of noise have none of it.
+    pub fn new(model: &Model, from: usize, to: usize, log_density: Option<Arc<[f64]>>) -> Result<Self> {
+        Ok(Generative { pmi: Pmi::of(model, from, to)?, log_density })
+    }
+}
 
 /// PMI of latent vectors `u` of one view and `v` of another: `vᵀ map u + ½ uᵀ of_query u + ½ vᵀ of_target v + constant`.
 #[derive(Clone)]

@@ -3,44 +3,51 @@
 use std::ops::Range;
 
 use super::bounds::{Bounds, QueryBound};
+use super::instructions::{Instructions, Set};
 
 /// Sums that run side by side.
 const LANES: usize = 16;
 
-/// Compiles a function for several kinds of processors, and calls the version for the one that it runs on.
+/// Compiles a function for several kinds of processors, and calls the version for the one that it runs on. A module of the
+/// same name has the version for each, so that tests can compare them.
 macro_rules! for_every_processor {
-    ($(#[$doc:meta])* fn $name:ident $([$t:ident: $bound:ident])? ($($argument:ident: $type:ty),*) $(-> $result:ty)? $body:block) => {
+    ($(#[$doc:meta])* $visible:vis fn $name:ident $([$t:ident: $bound:ident])? ($($argument:ident: $type:ty),*) $(-> $result:ty)? $body:block) => {
         $(#[$doc])*
-        pub(super) fn $name $(<$t: $bound>)? ($($argument: $type),*) $(-> $result)? {
+        #[inline(always)]
+        $visible fn $name $(<$t: $bound>)? ($($argument: $type),*) $(-> $result)? {
+            $name::on(Instructions::best(), $($argument),*)
+        }
+
+        mod $name {
+            use super::*;
+
             #[inline(always)]
             fn plain $(<$t: $bound>)? ($($argument: $type),*) $(-> $result)? $body
 
             #[cfg(target_arch = "x86_64")]
-            {
-                #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-                fn avx512 $(<$t: $bound>)? ($($argument: $type),*) $(-> $result)? {
-                    plain($($argument),*)
-                }
+            #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+            fn avx512 $(<$t: $bound>)? ($($argument: $type),*) $(-> $result)? {
+                plain($($argument),*)
+            }
 
-                #[target_feature(enable = "avx2,fma")]
-                fn avx2 $(<$t: $bound>)? ($($argument: $type),*) $(-> $result)? {
-                    plain($($argument),*)
-                }
+            #[cfg(target_arch = "x86_64")]
+            #[target_feature(enable = "avx2,fma")]
+            fn avx2 $(<$t: $bound>)? ($($argument: $type),*) $(-> $result)? {
+                plain($($argument),*)
+            }
 
-                if is_x86_feature_detected!("avx512f")
-                    && is_x86_feature_detected!("avx512bw")
-                    && is_x86_feature_detected!("avx512dq")
-                    && is_x86_feature_detected!("avx512vl")
-                {
-                    // SAFETY: the processor has what the function is compiled for.
-                    return unsafe { avx512($($argument),*) };
-                }
-                if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
-                    // SAFETY: the processor has what the function is compiled for.
-                    return unsafe { avx2($($argument),*) };
+            #[inline]
+            pub(super) fn on $(<$t: $bound>)? (instructions: Instructions, $($argument: $type),*) $(-> $result)? {
+                match instructions.set() {
+                    // SAFETY: the processor has the instructions, or there were no such `Instructions`.
+                    #[cfg(target_arch = "x86_64")]
+                    Set::Avx512 => unsafe { avx512($($argument),*) },
+                    // SAFETY: as above.
+                    #[cfg(target_arch = "x86_64")]
+                    Set::Avx2 => unsafe { avx2($($argument),*) },
+                    Set::Plain => plain($($argument),*),
                 }
             }
-            plain($($argument),*)
         }
     };
 }
@@ -50,7 +57,7 @@ for_every_processor! {
     ///
     /// Products of two f32 are exact in f64, whether or not multiplication and addition are fused, and the order of the
     /// additions is fixed: every processor gives the same bits.
-    fn dot(a: &[f32], b: &[f32]) -> f64 {
+    pub(crate) fn dot(a: &[f32], b: &[f32]) -> f64 {
         let mut sums = [0.0_f64; LANES];
         let (a_chunks, b_chunks) = (a.chunks_exact(LANES), b.chunks_exact(LANES));
         let (a_rest, b_rest) = (a_chunks.remainder(), b_chunks.remainder());
@@ -88,7 +95,7 @@ impl Estimate for i32 {
 for_every_processor! {
     /// Adds to `reached` all places where the upper bound of a score is not below the threshold. What is no number is not
     /// below.
-    fn reaching[T: Estimate](estimates: &[T], bounds: Bounds, query: QueryBound, threshold: f32, reached: &mut Vec<usize>) {
+    pub(super) fn reaching[T: Estimate](estimates: &[T], bounds: Bounds, query: QueryBound, threshold: f32, reached: &mut Vec<usize>) {
         let (chunks, rest) = estimates.as_chunks::<LANES>();
         let (s, _) = bounds.s.as_chunks::<LANES>();
         let (b, _) = bounds.b.as_chunks::<LANES>();
@@ -130,7 +137,7 @@ fn reaching_within<T: Estimate>(
 for_every_processor! {
     /// Writes a vector as whole numbers from -127 to 127 and returns their unit, the length of the vector that they make,
     /// and the length of what they leave out.
-    fn quantise(vector: &[f32], whole: &mut [i8]) -> (f64, f64, f64) {
+    pub(super) fn quantise(vector: &[f32], whole: &mut [i8]) -> (f64, f64, f64) {
         let largest = vector.iter().fold(0.0_f32, |largest, x| largest.max(x.abs()));
         let unit = largest / 127.0;
         if unit < f32::MIN_POSITIVE {
@@ -154,7 +161,7 @@ for_every_processor! {
 
 for_every_processor! {
     /// The larger of two numbers, for each pair.
-    fn raise_to(largest: &mut [f32], numbers: &[f32]) {
+    pub(super) fn raise_to(largest: &mut [f32], numbers: &[f32]) {
         for (largest, &number) in largest.iter_mut().zip(numbers) {
             *largest = largest.max(number);
         }
@@ -163,27 +170,35 @@ for_every_processor! {
 
 for_every_processor! {
     /// Adds `exp(x - shift)` to sums, for each `x` that is not above its shift.
-    fn add_exponentials(sums: &mut [f32], numbers: &[f32], shifts: &[f32]) {
+    pub(super) fn add_exponentials(sums: &mut [f32], numbers: &[f32], shifts: &[f32]) {
         for ((sum, &x), &shift) in sums.iter_mut().zip(numbers).zip(shifts) {
-            *sum += exponential(x - shift);
+            *sum += exp(x - shift);
         }
     }
 }
 
-/// `exp(x)` to seven digits for `x <= 0`, without a branch: 2 to a whole number, times a polynomial.
+/// `exp(x)` to seven digits for `x` from -87 to 0, and next to nothing below: 2 to a whole number, times a polynomial.
+///
+/// There is no branch and no call, so that a processor does many at once, and no operation that processors do differently: the
+/// bits are the same everywhere.
 #[inline(always)]
-fn exponential(x: f32) -> f32 {
-    // Below, there is no f32 of full precision.
-    let x = x.max(-87.0);
-    let whole = (x * std::f32::consts::LOG2_E).round_ties_even();
-    // The product with the first part of ln 2 is exact.
-    let rest = (x - whole * 0.693_359_4) + whole * 2.121_944_4e-4;
-    let terms = [1.0 / 720.0, 1.0 / 120.0, 1.0 / 24.0, 1.0 / 6.0, 0.5, 1.0, 1.0];
+pub(crate) fn exp(x: f32) -> f32 {
+    /// Added to a number, it leaves the nearest whole number in the last bits.
+    const ROUND: f32 = 12_582_912.0;
+    /// The product with the first part of ln 2 is exact.
+    const LN_2: [f32; 2] = [0.693_359_4, -2.121_944_4e-4];
+    /// Below, there is no f32 of full precision.
+    const SMALLEST: f32 = -87.0;
+    let x = if x > SMALLEST { x } else { SMALLEST };
+    let rounded = x * std::f32::consts::LOG2_E + ROUND;
+    let whole = rounded - ROUND;
+    let rest = x - whole * LN_2[0] - whole * LN_2[1];
     let mut power = 0.0;
-    for term in terms {
+    for term in [1.0 / 720.0, 1.0 / 120.0, 1.0 / 24.0, 1.0 / 6.0, 0.5, 1.0, 1.0] {
         power = power * rest + term;
     }
-    power * f32::from_bits(((whole as i32 + 127) as u32) << 23)
+    let exponent = rounded.to_bits().wrapping_sub(ROUND.to_bits()).wrapping_add(127);
+    power * f32::from_bits(exponent << 23)
 }
 
 /// Queries and targets whose products are computed together: their sums fill the registers.
@@ -218,6 +233,17 @@ pub(super) fn eight_bit_products(
         // SAFETY: the processor has the instructions, and the lengths were checked above.
         return unsafe { eight_bit_products_vnni(targets, queries, starts, out, stride) };
     }
+    eight_bit_products_plain(targets, queries, starts, out, stride);
+}
+
+fn eight_bit_products_plain(
+    targets: &[u8],
+    queries: &[i8],
+    starts: [i32; QUERIES_AT_ONCE],
+    out: &mut [i32],
+    stride: usize,
+) {
+    let depths = targets.len() / (4 * TARGETS_AT_ONCE);
     for (query, start) in starts.into_iter().enumerate() {
         for target in 0..TARGETS_AT_ONCE {
             let product = |at: usize| {
@@ -274,6 +300,9 @@ unsafe fn eight_bit_products_vnni(
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
+    use super::super::bounds::{Bias, Estimated, TargetBounds};
     use super::*;
 
     #[test]
@@ -283,32 +312,94 @@ mod tests {
             let queries: Vec<i8> = (0..depths * 4 * QUERIES_AT_ONCE).map(|at| (at * 57 % 255) as i8).collect();
             let starts = [0, 1, -7, 1_000_000, -1_000_000, 42];
             let stride = TARGETS_AT_ONCE + 3;
-            let mut out = vec![-1; QUERIES_AT_ONCE * stride];
-            eight_bit_products(&targets, &queries, starts, &mut out, stride);
-            for query in 0..QUERIES_AT_ONCE {
-                for target in 0..TARGETS_AT_ONCE {
-                    let product = |at: usize| {
-                        let place = |among: usize, which: usize| (at / 4 * among + which) * 4 + at % 4;
-                        let (t, q) = (targets[place(TARGETS_AT_ONCE, target)], queries[place(QUERIES_AT_ONCE, query)]);
-                        i32::from(t) * i32::from(q)
-                    };
-                    let expected = starts[query] + (0..4 * depths).map(product).sum::<i32>();
-                    assert_eq!(out[query * stride + target], expected);
+            let check = |out: &[i32]| {
+                for query in 0..QUERIES_AT_ONCE {
+                    for target in 0..TARGETS_AT_ONCE {
+                        let product = |at: usize| {
+                            let place = |among: usize, which: usize| (at / 4 * among + which) * 4 + at % 4;
+                            let target = targets[place(TARGETS_AT_ONCE, target)];
+                            i32::from(target) * i32::from(queries[place(QUERIES_AT_ONCE, query)])
+                        };
+                        let expected = starts[query] + (0..4 * depths).map(product).sum::<i32>();
+                        assert_eq!(out[query * stride + target], expected);
+                    }
                 }
+                let between = out.chunks(stride).flat_map(|row| &row[TARGETS_AT_ONCE..]);
+                assert!(between.into_iter().all(|&untouched| untouched == -1));
+            };
+            let mut out = vec![-1; QUERIES_AT_ONCE * stride];
+            eight_bit_products_plain(&targets, &queries, starts, &mut out, stride);
+            check(&out);
+            if !has_eight_bit_products() {
+                eprintln!("NOT TESTED: this processor has no AVX-512 VNNI; run this test on one that has it");
             }
-            let between = out.chunks(stride).flat_map(|row| &row[TARGETS_AT_ONCE..]);
-            assert!(between.into_iter().all(|&untouched| untouched == -1));
+            out.fill(-1);
+            eight_bit_products(&targets, &queries, starts, &mut out, stride);
+            check(&out);
+        }
+    }
+
+    fn bits(values: &[f32]) -> Vec<u32> {
+        values.iter().map(|x| x.to_bits()).collect()
+    }
+
+    /// Numbers of all magnitudes, and some that are special.
+    fn numbers(len: std::ops::Range<usize>) -> impl Strategy<Value = Vec<f32>> {
+        let number = prop_oneof![
+            8 => -10.0_f32..10.0,
+            1 => prop::num::f32::NORMAL | prop::num::f32::SUBNORMAL,
+            1 => prop::sample::select(vec![0.0, -0.0, f32::MIN_POSITIVE, 1e-40]),
+        ];
+        prop::collection::vec(number, len)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn every_set_of_instructions_gives_the_same_bits(a in numbers(1..100), seed: u64) {
+            let b: Vec<f32> = a.iter().enumerate().map(|(at, x)| x * (((at as u64 ^ seed) % 17) as f32 - 8.0)).collect();
+            let b: Vec<f32> = b.into_iter().map(|x| if x.is_finite() { x } else { 1.0 }).collect();
+            let shifts: Vec<f32> = a.iter().zip(&b).map(|(a, b)| a.max(*b)).collect();
+            let estimated = a.iter().zip(&b).map(|(&x, &y)| {
+                Estimated { factor: f64::from(x), length: f64::from(y.abs()), error: f64::from(y.abs()) / 256.0 }
+            });
+            let bounds = TargetBounds::new(estimated.collect());
+            let bias = Bias::new(b.iter().map(|&x| f64::from(x)).collect());
+            let query = QueryBound { s: 0.7, n: 1.5, d: 0.01 };
+            let whole: Vec<i32> = a.iter().map(|&x| x.clamp(-1e6, 1e6) as i32).collect();
+            let of = |instructions: Instructions| {
+                let mut largest = a.clone();
+                raise_to::on(instructions, &mut largest, &b);
+                let mut sums = vec![0.0; a.len()];
+                add_exponentials::on(instructions, &mut sums, &a, &shifts);
+                let mut quantised = vec![0; a.len()];
+                let lengths = quantise::on(instructions, &a, &mut quantised);
+                let slice = bounds.slice(0..a.len(), &bias);
+                let (mut by_f32, mut by_i32) = (Vec::new(), Vec::new());
+                reaching::on(instructions, &a, slice, query, 0.3, &mut by_f32);
+                reaching::on(instructions, &whole, slice, query, 0.3, &mut by_i32);
+                let lengths = [lengths.0, lengths.1, lengths.2].map(f64::to_bits);
+                let dot = dot::on(instructions, &a, &b).to_bits();
+                (dot, bits(&largest), bits(&sums), quantised, lengths, by_f32, by_i32)
+            };
+            let all = Instructions::all();
+            let plain = of(all[0]);
+            for &instructions in &all[1..] {
+                prop_assert_eq!(&of(instructions), &plain, "{:?}", instructions);
+            }
         }
     }
 
     #[test]
     fn exponentials_are_right_to_seven_digits() {
-        for at in 0..8700 {
-            let x = -0.01 * at as f32;
+        for step in 0..100_000 {
+            let x = -87.0 * step as f32 / 100_000.0;
             let expected = f64::from(x).exp();
-            assert!((f64::from(exponential(x)) - expected).abs() < 3e-7 * expected, "{x}");
+            assert!((f64::from(exp(x)) - expected).abs() < 3e-7 * expected, "{x}");
         }
-        assert!(exponential(f32::NEG_INFINITY) < 1e-37);
+        assert_eq!(exp(0.0), 1.0);
+        assert!(exp(-1e6) > 0.0 && exp(-1e6) < 1e-37 && exp(f32::NEG_INFINITY) < 1e-37);
     }
 
     #[test]

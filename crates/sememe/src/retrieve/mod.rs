@@ -18,22 +18,29 @@ mod best;
 mod bounds;
 mod corrected;
 mod criterion;
+pub(crate) mod csls;
 mod engine;
 mod export;
 mod files;
 mod generative;
-mod kernel;
+mod instructions;
+pub(crate) mod kernel;
+mod mutual;
 mod quantised;
 mod retriever;
 mod rows;
 mod screen;
 mod shortlist;
+mod side;
 mod terms;
 
 pub use self::criterion::Criterion;
 pub use self::export::{Export, Metric};
-pub use self::files::{hits_files, write_hits};
-pub use self::retriever::{Generative, Pair, Retriever};
+pub use self::files::{NOTHING, hits_arrays, hits_files, write_hits};
+pub use self::generative::Generative;
+pub(crate) use self::mutual::mutual_best;
+pub use self::retriever::{Builder, Retriever};
+pub(crate) use self::side::{Side, get_or_compute};
 use crate::error::Result;
 use crate::vectors::Matrix;
 
@@ -47,6 +54,7 @@ pub struct Hit {
 }
 
 /// For each query the `k` nearest targets, nearest first, equal scores by the lower row; fewer if there are not `k`.
+/// Where a criterion compares directions, zero rows have none: as targets they are never found, as queries they find nothing.
 /// Where a criterion looks at the words of the source, these are the queries; see [`Retriever`] for other cases.
 ///
 /// ```
@@ -58,5 +66,5 @@ pub struct Hit {
 /// # Ok::<(), sememe::Error>(())
 /// ```
 pub fn nearest(queries: &Matrix, targets: &Matrix, k: usize, criterion: Criterion) -> Result<Vec<Vec<Hit>>> {
-    Retriever::new(Pair::new(queries, targets), criterion)?.nearest(queries, k)
+    Retriever::new(queries.clone(), targets.clone(), criterion, &())?.nearest(queries, k, &())
 }

@@ -36,7 +36,7 @@ impl Panels {
     }
 
     /// The targets in eight bits, and what that takes from them.
-    pub(super) fn of(targets: &Rows) -> (Self, Vec<Estimated>) {
+    pub(super) fn of(targets: Rows) -> (Self, Vec<Estimated>) {
         let depths = targets.dim().div_ceil(DEPTH);
         let panel = TARGETS_AT_ONCE * depths * DEPTH;
         let mut bytes = vec![0; targets.len().div_ceil(TARGETS_AT_ONCE) * panel];
@@ -82,7 +82,7 @@ impl Panels {
 
 impl PackedQueries {
     /// Some queries in eight bits, and what that takes from them.
-    pub(super) fn of(queries: &Rows, range: std::ops::Range<usize>) -> (Self, Vec<Estimated>) {
+    pub(super) fn of(queries: Rows, range: std::ops::Range<usize>) -> (Self, Vec<Estimated>) {
         let depths = queries.dim().div_ceil(DEPTH);
         let blocks = range.len().div_ceil(QUERIES_AT_ONCE);
         let mut bytes = vec![0; blocks * QUERIES_AT_ONCE * depths * DEPTH];
@@ -108,7 +108,7 @@ impl PackedQueries {
 }
 
 /// Fills in the whole numbers of one vector.
-fn quantise(rows: &Rows, index: usize, whole: &mut [i8]) -> Estimated {
+fn quantise(rows: Rows, index: usize, whole: &mut [i8]) -> Estimated {
     let (scale, length, error) = kernel::quantise(rows.row(index), whole);
     let factor = rows.factor(index);
     Estimated { factor: factor * scale, length: factor.abs() * length, error: factor.abs() * error }

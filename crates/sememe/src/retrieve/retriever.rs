@@ -1,72 +1,48 @@
-//! A criterion made ready for a pair of views: what belongs to the targets is computed once.
+//! A criterion made ready for a pair of views: what belongs to the targets is prepared once.
 
-use std::borrow::Cow;
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use super::best::Scored;
-use super::engine::Search;
-use super::generative::Pmi;
-use super::rows::{Rows, Vectors};
+use super::bounds::Bias;
+use super::engine::{Found, Ranking, Search};
+use super::generative::{Generative, Pmi};
+use super::rows::{Role, Rows, Scaled, squares};
+use super::side::{Indexed, Side};
 use super::terms::{log_sums, mean_cosines};
-use super::{Criterion, Hit, corrected};
+use super::{Criterion, Hit, corrected, csls};
 use crate::error::{Error, Result};
-use crate::model::Model;
-use crate::observe::Observer;
+use crate::observe::{Observer, Stage};
 use crate::vectors::Matrix;
 
-/// Where words are looked for: the vectors of two views in one space, and what is known of how they came about.
-#[derive(Clone, Copy)]
-pub struct Pair<'a> {
-    /// All words of the view that queries are of.
-    pub source: &'a Matrix,
-    /// The words that are looked for.
-    pub target: &'a Matrix,
-    /// The model that made these vectors; `pmi` and `logp` need it.
-    pub generative: Option<Generative<'a>>,
-    /// Told how far long work is.
-    pub observer: &'a dyn Observer,
-}
-
-/// The model that latent vectors come from.
-#[derive(Clone, Copy)]
-pub struct Generative<'a> {
-    /// The model.
-    pub model: &'a Model,
-    /// Place of the view of the source.
-    pub from: usize,
-    /// Place of the view of the targets.
-    pub to: usize,
-    /// `log p(y)` of every target; `logp` needs it.
-    pub log_density: Option<&'a [f64]>,
-}
-
-impl<'a> Pair<'a> {
-    /// Vectors of which nothing else is known.
-    pub fn new(source: &'a Matrix, target: &'a Matrix) -> Self {
-        Pair { source, target, generative: None, observer: &() }
-    }
-}
-
-/// Finds the nearest targets by a criterion.
+/// Finds the nearest targets by a criterion: prepared once, it answers any number of batches and single queries, from any
+/// number of threads. Clones share what was prepared.
 ///
 /// ```
-/// use sememe::{retrieve::{Criterion, Pair, Retriever}, vectors::Matrix};
+/// use sememe::{retrieve::{Criterion, Retriever}, vectors::Matrix};
 ///
 /// // The first target is the nearest to every word of the source, but less so to the query than others are to it.
 /// let source = Matrix::new(vec![1.0, 0.0, 0.8, 0.6, 0.6, 0.8], 2);
 /// let target = Matrix::new(vec![0.8, 0.6, 0.7, -0.7], 2);
 /// let query = Matrix::new(vec![1.0, 0.0], 2);
 /// let best = |criterion| Ok::<_, sememe::Error>(
-///     Retriever::new(Pair::new(&source, &target), criterion)?.nearest(&query, 1)?[0][0].index);
+///     Retriever::new(source.clone(), target.clone(), criterion, &())?.nearest(&query, 1, &())?[0][0].index);
 /// assert_eq!((best(Criterion::Nn)?, best("csls:k=3".parse()?)?), (0, 1));
 /// # Ok::<(), sememe::Error>(())
 /// ```
-pub struct Retriever<'a> {
-    pair: Pair<'a>,
+#[derive(Clone)]
+pub struct Retriever {
+    prepared: Arc<Prepared>,
+}
+
+struct Prepared {
     criterion: Criterion,
     form: Form,
-    targets: Rows<'a>,
+    source: Arc<Side>,
+    targets: Arc<Indexed>,
     terms: Vec<f64>,
+    /// All of a target's score that is no product.
+    bias: Bias,
 }
 
 /// What is multiplied.
@@ -81,7 +57,7 @@ pub(super) enum Form {
 }
 
 impl Form {
-    fn of(pair: &Pair, criterion: Criterion) -> Result<Self> {
+    fn of(criterion: Criterion, generative: Option<&Generative>) -> Result<Self> {
         Ok(match criterion {
             Criterion::Nn | Criterion::Corrected { .. } => Form::Cosine { length: 1.0 },
             Criterion::Csls { .. } => Form::Cosine { length: 2.0 },
@@ -90,151 +66,243 @@ impl Form {
             Criterion::L2 => Form::Product { factor: 2.0 },
             Criterion::Pmi | Criterion::Logp => {
                 let needed = "it takes the model that made the vectors: use it on a space";
-                let generative = pair.generative.ok_or_else(|| Error::argument("criterion", criterion, needed))?;
+                let generative = generative.ok_or_else(|| Error::argument("criterion", criterion, needed))?;
                 if criterion == Criterion::Logp && generative.log_density.is_none() {
                     let missing = "this space was written without log densities; align again";
                     return Err(Error::argument("criterion", criterion, missing));
                 }
-                Form::Pmi(Pmi::of(generative.model, generative.from, generative.to)?)
+                Form::Pmi(generative.pmi.clone())
             }
         })
     }
 
-    /// Queries as they are multiplied.
+    /// Queries with the factors that they are multiplied by.
+    fn scaled(&self, queries: &Matrix) -> Result<Scaled> {
+        match self {
+            Form::Cosine { length } => Scaled::directions(queries.clone(), *length, Role::Queries),
+            Form::Product { factor } => Scaled::times(queries.clone(), *factor, Role::Queries),
+            Form::Pmi(pmi) => Scaled::times(pmi.queries(queries), 1.0, Role::Queries),
+        }
+    }
+
+    /// Queries as they are multiplied. Zero rows are refused where directions are compared.
     pub(super) fn of_queries(&self, queries: &Matrix) -> Result<Matrix> {
-        let scaled =
-            |rows: Rows| Matrix::new((0..rows.len()).flat_map(|query| rows.scaled(query)).collect(), queries.cols());
-        let vectors = Vectors::queries(queries);
-        Ok(match self {
-            Form::Cosine { length } => scaled(vectors.of_length(*length)?),
-            Form::Product { factor } => scaled(vectors.times(*factor)?),
-            Form::Pmi(pmi) => pmi.queries(queries),
-        })
+        let scaled = self.scaled(queries)?;
+        scaled.check_directions(Role::Queries)?;
+        let rows = scaled.rows();
+        Ok(Matrix::new((0..rows.len()).flat_map(|query| rows.scaled(query)).collect(), queries.cols()))
     }
 }
 
-impl<'a> Retriever<'a> {
-    /// Computes what the criterion needs of the targets: for CSLS and inverted softmax that is a look at all words of
-    /// the source, for every target.
-    pub fn new(pair: Pair<'a>, criterion: Criterion) -> Result<Self> {
-        let mut retriever = Self::without_terms(pair, criterion)?;
-        retriever.terms = retriever.compute_terms()?;
-        Ok(retriever)
+/// What a [`Retriever`] is made of.
+pub struct Builder {
+    source: Arc<Side>,
+    target: Arc<Side>,
+    criterion: Criterion,
+    generative: Option<Generative>,
+    terms: Option<Vec<f64>>,
+}
+
+impl Builder {
+    /// The model that the vectors come from; `pmi` and `logp` need it.
+    pub fn generative(self, generative: Generative) -> Self {
+        Builder { generative: Some(generative), ..self }
     }
 
-    /// [`Retriever::new`] with the [terms](Retriever::terms) of an earlier one for the same pair and criterion.
-    pub fn with_terms(pair: Pair<'a>, criterion: Criterion, terms: Vec<f64>) -> Result<Self> {
-        if terms.len() != pair.target.rows() {
-            let expected = format!("there are {} targets", pair.target.rows());
-            return Err(Error::argument("number of terms", terms.len(), expected));
-        }
-        Ok(Retriever { terms, ..Self::without_terms(pair, criterion)? })
+    /// The [terms](Retriever::terms) of an earlier retriever of the same pair and criterion, which spare computing them.
+    pub fn terms(self, terms: Vec<f64>) -> Self {
+        Builder { terms: Some(terms), ..self }
     }
 
-    fn without_terms(pair: Pair<'a>, criterion: Criterion) -> Result<Self> {
-        check_dimensions(pair.source, pair.target)?;
-        let form = Form::of(&pair, criterion)?;
-        let targets = Vectors::targets(pair.target);
+    /// Computes what the criterion needs of the targets: for CSLS and inverted softmax that is a look at all words of the
+    /// source, for every target.
+    pub fn build(self, observer: &dyn Observer) -> Result<Retriever> {
+        let Builder { source, target, criterion, generative, terms } = self;
+        check_dimensions(source.matrix(), target.matrix())?;
+        let form = Form::of(criterion, generative.as_ref())?;
         let targets = match form {
-            Form::Cosine { .. } => targets.of_length(1.0)?,
-            Form::Product { .. } | Form::Pmi(_) => targets.times(1.0)?,
+            Form::Cosine { .. } => target.directions(Role::Targets)?,
+            Form::Product { .. } | Form::Pmi(_) => target.plain(Role::Targets)?,
         };
-        Ok(Retriever { pair, criterion, form, targets, terms: Vec::new() })
+        let terms = match terms {
+            Some(terms) if terms.len() != target.matrix().rows() => {
+                let expected = format!("there are {} targets", target.matrix().rows());
+                return Err(Error::argument("number of terms", terms.len(), expected));
+            }
+            Some(terms) => terms,
+            None => terms_of_targets(&form, criterion, &source, targets, observer)?,
+        };
+        let density = generative.and_then(|generative| generative.log_density);
+        let bias = match density.filter(|_| criterion == Criterion::Logp) {
+            Some(density) => terms.iter().zip(&density[..]).map(|(term, density)| term + density).collect(),
+            None => terms.clone(),
+        };
+        let (targets, bias) = (targets.clone(), targets.biased(bias));
+        Ok(Retriever { prepared: Arc::new(Prepared { criterion, form, source, targets, terms, bias }) })
+    }
+}
+
+impl Retriever {
+    /// Ranks rows of `target` for queries that are rows of `source`, or like them. Clones of matrices share their numbers.
+    pub fn new(source: Matrix, target: Matrix, criterion: Criterion, observer: &dyn Observer) -> Result<Self> {
+        Self::builder(source, target, criterion).build(observer)
+    }
+
+    /// [`Retriever::new`] with more to say.
+    pub fn builder(source: Matrix, target: Matrix, criterion: Criterion) -> Builder {
+        Self::between(&Side::new(source), &Side::new(target), criterion)
+    }
+
+    /// A retriever between sides that keep what is prepared of them for other retrievers.
+    pub(crate) fn between(source: &Arc<Side>, target: &Arc<Side>, criterion: Criterion) -> Builder {
+        Builder { source: source.clone(), target: target.clone(), criterion, generative: None, terms: None }
     }
 
     /// What a target's score has in common for all queries: `-r(t)` of CSLS, minus the logarithm of the denominator of
     /// inverted softmax, the quadratic form of PMI.
     pub fn terms(&self) -> &[f64] {
-        &self.terms
+        &self.prepared.terms
     }
 
     /// What targets are ranked by.
     pub fn criterion(&self) -> Criterion {
-        self.criterion
+        self.prepared.criterion
     }
 
-    /// For each query the `k` nearest targets, nearest first, equal scores by the lower row; fewer if there are not `k`.
-    pub fn nearest(&self, queries: &Matrix, k: usize) -> Result<Vec<Vec<Hit>>> {
-        check_dimensions(queries, self.pair.target)?;
+    /// How many targets are zero and are never found, as the criterion compares directions.
+    pub fn zero_targets(&self) -> usize {
+        self.prepared.targets.scaled().zeros()
+    }
+
+    /// For each query the `k` nearest targets, nearest first, equal scores by the lower row; fewer if there are not `k`, and
+    /// none for a zero query where directions are compared.
+    pub fn nearest(&self, queries: &Matrix, k: usize, observer: &dyn Observer) -> Result<Vec<Vec<Hit>>> {
+        self.find(queries, k, Scores::AsDefined, observer)
+    }
+
+    /// [`Retriever::nearest`] where only the order matters: scores lack what belongs to the query alone, such as `r(q)` of
+    /// CSLS, which costs a search of its own.
+    pub fn rank(&self, queries: &Matrix, k: usize, observer: &dyn Observer) -> Result<Vec<Vec<Hit>>> {
+        self.find(queries, k, Scores::WithoutQueryTerm, observer)
+    }
+
+    fn find(&self, queries: &Matrix, k: usize, scores: Scores, observer: &dyn Observer) -> Result<Vec<Vec<Hit>>> {
+        check_dimensions(queries, self.prepared.targets.scaled().matrix())?;
         if k == 0 {
             return Err(Error::argument("k", k, "at least one neighbour must be asked for"));
         }
-        let vectors = Vectors::queries(queries);
-        let found = match (&self.form, self.criterion) {
-            (_, Criterion::Corrected { pool }) => {
-                let pool = without(self.pair.source, pool, queries);
-                let pool = Vectors::sources(&pool).of_length(1.0)?;
-                corrected::nearest(&vectors.of_length(1.0)?, &pool, &self.targets, k)
-            }
-            (Form::Cosine { length }, _) => self.search(&vectors.of_length(*length)?, k)?,
-            (Form::Product { factor }, _) => self.search(&vectors.times(*factor)?, k)?,
-            (Form::Pmi(pmi), _) => self.search(&Vectors::queries(&pmi.queries(queries)).times(1.0)?, k)?,
+        let scaled = self.prepared.form.scaled(queries)?;
+        if scaled.zeros() == 0 {
+            return self.find_scaled(queries, &scaled, k, scores, observer);
+        }
+        let has_direction: Vec<usize> = (0..queries.rows()).filter(|&query| !scaled.is_zero(query)).collect();
+        let mut hits = vec![Vec::new(); queries.rows()];
+        let found = self.find(&queries.select(&has_direction), k, scores, observer)?;
+        has_direction.into_iter().zip(found).for_each(|(query, found)| hits[query] = found);
+        Ok(hits)
+    }
+
+    /// Finds what queries, all with a direction where one is needed, are nearest to.
+    fn find_scaled(
+        &self,
+        queries: &Matrix,
+        scaled: &Scaled,
+        k: usize,
+        scores: Scores,
+        observer: &dyn Observer,
+    ) -> Result<Vec<Vec<Hit>>> {
+        let Prepared { criterion, form, source, targets, bias, .. } = &*self.prepared;
+        let ranking = Ranking { scale: 1.0, bias, k, among: usize::MAX };
+        let search = |rankings: &[Ranking]| {
+            Search { queries: scaled.rows(), targets, rankings, observer, stage: Stage::Searching }.run()
         };
+        let (found, own) = match (form, *criterion, scores) {
+            (_, Criterion::Corrected { pool }, _) => {
+                let pool = Scaled::directions(without(source.matrix(), pool, queries), 1.0, Role::Sources)?;
+                (corrected::nearest(scaled.rows(), pool.rows(), targets.scaled(), k, observer)?, None)
+            }
+            (Form::Cosine { length }, Criterion::Csls { k, words }, Scores::AsDefined) => {
+                // The same products, of queries of length 1 and without terms of targets.
+                let (scale, bias) = (1.0 / length, targets.unbiased());
+                let neighbours = Ranking { scale, bias, k, among: words.unwrap_or(usize::MAX) };
+                let [found, near] = both(search(&[ranking, neighbours])?);
+                (found, Some(negated(near.iter().map(|near| csls::mean(near.iter().map(|near| near.score))))))
+            }
+            (Form::Pmi(pmi), _, Scores::AsDefined) => (only(search(&[ranking])?), Some(pmi.of_queries(queries))),
+            (_, Criterion::L2, Scores::AsDefined) => {
+                (only(search(&[ranking])?), Some(negated(squares(queries, Role::Queries)?.into_iter())))
+            }
+            _ => (only(search(&[ranking])?), None),
+        };
+        let own = own.unwrap_or_else(|| vec![0.0; found.len()]);
         let hits = |(found, own): (Vec<Scored>, f64)| {
             found.into_iter().map(|Scored { index, score }| Hit { index, score: (score + own) as f32 }).collect()
         };
-        Ok(found.into_iter().zip(self.terms_of_queries(queries)?).map(hits).collect())
-    }
-
-    fn search(&self, queries: &Rows, k: usize) -> Result<Vec<Vec<Scored>>> {
-        let Retriever { targets, pair: Pair { observer, .. }, .. } = self;
-        Search { queries, targets, bias: &self.bias(), observer: *observer }.nearest(k)
+        Ok(found.into_iter().zip(own).map(hits).collect())
     }
 
     /// All of a target's score that is no product.
-    pub(super) fn bias(&self) -> Cow<'_, [f64]> {
-        let log_density = match self.criterion {
-            Criterion::Logp => self.pair.generative.and_then(|generative| generative.log_density),
-            _ => None,
-        };
-        match log_density {
-            Some(density) => self.terms.iter().zip(density).map(|(term, density)| term + density).collect(),
-            None => Cow::Borrowed(&self.terms),
-        }
+    pub(super) fn bias(&self) -> &[f64] {
+        self.prepared.bias.exact()
     }
 
-    /// Targets as they are multiplied.
-    pub(super) fn targets(&self) -> &Rows<'a> {
-        &self.targets
+    /// Targets as they are multiplied, all with a direction where one is needed.
+    pub(super) fn targets_with_directions(&self) -> Result<Rows<'_>> {
+        let scaled = self.prepared.targets.scaled();
+        scaled.check_directions(Role::Targets)?;
+        Ok(scaled.rows())
     }
 
     /// What is multiplied.
     pub(super) fn form(&self) -> &Form {
-        &self.form
-    }
-
-    fn compute_terms(&self) -> Result<Vec<f64>> {
-        let (sources, targets) = (Vectors::sources(self.pair.source), Vectors::targets(self.pair.target));
-        let observer = self.pair.observer;
-        Ok(match (&self.form, self.criterion) {
-            (Form::Pmi(pmi), _) => pmi.of_targets(self.pair.target),
-            (_, Criterion::L2) => negated(targets.squares()?),
-            (_, Criterion::Csls { k, words }) => negated(mean_cosines(targets, sources.first(words), k, observer)?),
-            (_, Criterion::Isf { beta, sample: None }) => negated(log_sums(targets, sources, beta, observer)?),
-            (_, Criterion::Isf { beta, sample: Some(sample) }) => {
-                let sample = evenly_spaced(self.pair.source, sample);
-                negated(log_sums(targets, Vectors::sources(&sample), beta, observer)?)
-            }
-            _ => vec![0.0; self.targets.len()],
-        })
-    }
-
-    /// What belongs to a query alone: it changes no order, but makes the score what the criterion defines.
-    fn terms_of_queries(&self, queries: &Matrix) -> Result<Vec<f64>> {
-        let vectors = Vectors::queries(queries);
-        Ok(match (&self.form, self.criterion) {
-            (Form::Pmi(pmi), _) => pmi.of_queries(queries),
-            (_, Criterion::L2) => negated(vectors.squares()?),
-            (_, Criterion::Csls { k, words }) => {
-                negated(mean_cosines(vectors, Vectors::targets(self.pair.target).first(words), k, &())?)
-            }
-            _ => vec![0.0; queries.rows()],
-        })
+        &self.prepared.form
     }
 }
 
-fn negated(terms: Vec<f64>) -> Vec<f64> {
-    terms.into_iter().map(|term| -term).collect()
+/// Which scores are wanted.
+#[derive(Clone, Copy)]
+enum Scores {
+    AsDefined,
+    /// Without what belongs to a query alone: it changes no order.
+    WithoutQueryTerm,
+}
+
+fn only(found: Vec<Found>) -> Found {
+    found.into_iter().next().expect("what one ranking found")
+}
+
+fn both(found: Vec<Found>) -> [Found; 2] {
+    found.try_into().expect("what two rankings found")
+}
+
+fn terms_of_targets(
+    form: &Form,
+    criterion: Criterion,
+    source: &Side,
+    targets: &Indexed,
+    observer: &dyn Observer,
+) -> Result<Vec<f64>> {
+    let sources = |matrix: Matrix, beta: f64| Scaled::directions(matrix, beta, Role::Sources);
+    Ok(match (form, criterion) {
+        (Form::Pmi(pmi), _) => pmi.of_targets(targets.scaled().matrix()),
+        (_, Criterion::L2) => negated(squares(targets.scaled().matrix(), Role::Targets)?.into_iter()),
+        (_, Criterion::Csls { k, words }) => {
+            let among = (&**source.directions(Role::Sources)?, words);
+            negated(mean_cosines(targets.scaled(), among, k, observer)?.into_iter())
+        }
+        (_, Criterion::Isf { beta, sample }) => {
+            let sources = match sample {
+                None => sources(source.matrix().clone(), beta)?,
+                Some(sample) => sources(evenly_spaced(source.matrix(), sample), beta)?,
+            };
+            negated(log_sums(targets.rows(), &sources, observer)?.into_iter())
+        }
+        _ => vec![0.0; targets.rows().len()],
+    })
+}
+
+fn negated(terms: impl Iterator<Item = f64>) -> Vec<f64> {
+    terms.map(|term| -term).collect()
 }
 
 fn check_dimensions(queries: &Matrix, targets: &Matrix) -> Result<()> {
@@ -251,10 +319,13 @@ fn evenly_spaced(matrix: &Matrix, count: usize) -> Matrix {
     matrix.select(&(0..count).map(|at| at * matrix.rows() / count).collect::<Vec<_>>())
 }
 
-/// So many rows from the beginning of the matrix, without those that are queries already.
+/// So many rows from the beginning of the matrix, without those that are queries already and those without a direction.
 fn without(matrix: &Matrix, count: usize, queries: &Matrix) -> Matrix {
     let bits = |row: &[f32]| row.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
     let known: HashSet<Vec<u32>> = (0..queries.rows()).map(|row| bits(queries.row(row))).collect();
-    let is_new = |row: &usize| !known.contains(&bits(matrix.row(*row)));
+    let is_new = |row: &usize| {
+        let row = matrix.row(*row);
+        row.iter().any(|&x| x != 0.0) && !known.contains(&bits(row))
+    };
     matrix.select(&(0..count.min(matrix.rows())).filter(is_new).collect::<Vec<_>>())
 }

@@ -6,103 +6,128 @@ use super::kernel::dot;
 use crate::error::{Error, Result};
 use crate::vectors::{Matrix, ROWS_AT_A_TIME};
 
-/// Vectors of one side, and what to call them in errors.
-#[derive(Clone, Copy)]
-pub(super) struct Vectors<'a> {
-    values: &'a [f32],
-    dim: usize,
-    what: &'static str,
+/// Which rows an error is about.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Role {
+    Queries,
+    Sources,
+    Targets,
 }
 
-impl<'a> Vectors<'a> {
-    pub(super) fn queries(matrix: &'a Matrix) -> Self {
-        Vectors { values: matrix.as_slice(), dim: matrix.cols(), what: "the matrix of queries" }
-    }
-
-    pub(super) fn sources(matrix: &'a Matrix) -> Self {
-        Vectors { values: matrix.as_slice(), dim: matrix.cols(), what: "the matrix of source words" }
-    }
-
-    pub(super) fn targets(matrix: &'a Matrix) -> Self {
-        Vectors { values: matrix.as_slice(), dim: matrix.cols(), what: "the matrix of targets" }
-    }
-
-    /// Only so many, from the beginning; all if there are fewer or no number is given.
-    pub(super) fn first(self, count: Option<usize>) -> Self {
-        let len = count.map_or(self.values.len(), |count| count.saturating_mul(self.dim).min(self.values.len()));
-        Vectors { values: &self.values[..len], ..self }
-    }
-
-    /// `|x|²` of every vector. One with NaN or infinity has no length, and no place in any order.
-    pub(super) fn squares(self) -> Result<Vec<f64>> {
-        let rows = self.values.par_chunks(ROWS_AT_A_TIME * self.dim);
-        let square = |row: &[f32]| dot(row, row);
-        let squares: Vec<f64> = rows.flat_map_iter(|rows| rows.chunks_exact(self.dim).map(square)).collect();
-        match squares.iter().position(|square| !square.is_finite()) {
-            None => Ok(squares),
-            Some(row) => Err(self.unusable(row, "not finite", "remove the row, or repair where it comes from")),
+impl Role {
+    fn name(self) -> &'static str {
+        match self {
+            Role::Queries => "the matrix of queries",
+            Role::Sources => "the matrix of source words",
+            Role::Targets => "the matrix of targets",
         }
     }
 
     fn unusable(self, row: usize, how: &str, advice: &str) -> Error {
-        Error::argument(self.what, format!("{how} in row {}", row + 1), advice)
+        Error::argument(self.name(), format!("{how} in row {}", row + 1), advice)
     }
+}
 
-    /// All scaled to one length. A zero vector points nowhere: it has no cosine.
-    pub(super) fn of_length(self, length: f64) -> Result<Rows<'a>> {
-        let squares = self.squares()?;
-        if let Some(row) = squares.iter().position(|&square| square == 0.0) {
-            return Err(self.unusable(row, "zero", "that has no direction; remove the row, or rank by dot or l2"));
-        }
-        let factors = squares.into_iter().map(|square| length / square.sqrt()).collect();
-        Ok(Rows { values: self.values, dim: self.dim, factors })
+/// `|x|²` of every row. A row with NaN or infinity has no length, and no place in any order.
+pub(super) fn squares(matrix: &Matrix, role: Role) -> Result<Vec<f64>> {
+    let rows = matrix.as_slice().par_chunks(ROWS_AT_A_TIME * matrix.cols());
+    let square = |row: &[f32]| dot(row, row);
+    let squares: Vec<f64> = rows.flat_map_iter(|rows| rows.chunks_exact(matrix.cols()).map(square)).collect();
+    match squares.iter().position(|square| !square.is_finite()) {
+        None => Ok(squares),
+        Some(row) => Err(role.unusable(row, "not finite", "remove the row, or repair where it comes from")),
+    }
+}
+
+/// Vectors, each to be multiplied by a factor of its own.
+pub(super) struct Scaled {
+    matrix: Matrix,
+    factors: Vec<f64>,
+    zeros: usize,
+}
+
+impl Scaled {
+    /// All scaled to one length. A zero vector points nowhere: its factor is 0, and it has no cosine.
+    pub(super) fn directions(matrix: Matrix, length: f64, role: Role) -> Result<Self> {
+        let factor = |square: f64| if square > 0.0 { length / square.sqrt() } else { 0.0 };
+        let factors: Vec<f64> = squares(&matrix, role)?.into_iter().map(factor).collect();
+        let zeros = factors.iter().filter(|&&factor| factor == 0.0).count();
+        Ok(Scaled { matrix, factors, zeros })
     }
 
     /// All multiplied by the same factor.
-    pub(super) fn times(self, factor: f64) -> Result<Rows<'a>> {
-        let factors = self.squares()?.into_iter().map(|_| factor).collect();
-        Ok(Rows { values: self.values, dim: self.dim, factors })
+    pub(super) fn times(matrix: Matrix, factor: f64, role: Role) -> Result<Self> {
+        let factors = squares(&matrix, role)?.into_iter().map(|_| factor).collect();
+        Ok(Scaled { matrix, factors, zeros: 0 })
+    }
+
+    /// How many rows have no direction where one is needed.
+    pub(super) fn zeros(&self) -> usize {
+        self.zeros
+    }
+
+    /// Whether a row has no direction where one is needed.
+    pub(super) fn is_zero(&self, row: usize) -> bool {
+        self.zeros > 0 && self.factors[row] == 0.0
+    }
+
+    /// Refuses rows without a direction, for uses that cannot leave a row out.
+    pub(super) fn check_directions(&self, role: Role) -> Result<()> {
+        match (0..self.factors.len()).find(|&row| self.is_zero(row)) {
+            None => Ok(()),
+            Some(row) => Err(role.unusable(row, "zero", "that has no direction; remove the row, or rank by dot or l2")),
+        }
+    }
+
+    pub(super) fn matrix(&self) -> &Matrix {
+        &self.matrix
+    }
+
+    /// The vectors, for loops that look at many.
+    pub(super) fn rows(&self) -> Rows<'_> {
+        Rows { values: self.matrix.as_slice(), dim: self.matrix.cols(), factors: &self.factors }
     }
 }
 
-/// Vectors, each multiplied by a factor of its own.
+/// Vectors and their factors where they lie.
+#[derive(Clone, Copy)]
 pub(super) struct Rows<'a> {
     values: &'a [f32],
     dim: usize,
-    factors: Vec<f64>,
+    factors: &'a [f64],
 }
 
 impl<'a> Rows<'a> {
-    pub(super) fn len(&self) -> usize {
+    pub(super) fn len(self) -> usize {
         self.factors.len()
     }
 
-    pub(super) fn dim(&self) -> usize {
+    pub(super) fn dim(self) -> usize {
         self.dim
     }
 
     /// The vector without its factor.
-    pub(super) fn row(&self, index: usize) -> &'a [f32] {
+    pub(super) fn row(self, index: usize) -> &'a [f32] {
         self.rows(index..index + 1)
     }
 
     /// Several vectors without their factors.
-    pub(super) fn rows(&self, range: std::ops::Range<usize>) -> &'a [f32] {
+    pub(super) fn rows(self, range: std::ops::Range<usize>) -> &'a [f32] {
         &self.values[range.start * self.dim..range.end * self.dim]
     }
 
-    pub(super) fn factor(&self, index: usize) -> f64 {
+    pub(super) fn factor(self, index: usize) -> f64 {
         self.factors[index]
     }
 
     /// The vector with its factor, rounded.
-    pub(super) fn scaled(&self, index: usize) -> impl Iterator<Item = f32> + use<'a> {
+    pub(super) fn scaled(self, index: usize) -> impl Iterator<Item = f32> + use<'a> {
         let factor = self.factors[index];
         self.row(index).iter().map(move |&x| (f64::from(x) * factor) as f32)
     }
 
     /// The length of the vector with its factor.
-    pub(super) fn length(&self, index: usize) -> f64 {
+    pub(super) fn length(self, index: usize) -> f64 {
         let row = self.row(index);
         self.factors[index].abs() * dot(row, row).sqrt()
     }

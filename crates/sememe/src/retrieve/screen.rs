@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use super::bounds::{Estimated, QueryBound, TargetBounds};
+use super::bounds::{Bias, Estimated, QueryBound, TargetBounds};
 use super::kernel::Estimate;
 use super::quantised::{PackedQueries, Panels};
 use super::rows::Rows;
@@ -16,8 +16,7 @@ pub(super) const QUERIES: usize = 240;
 const TARGETS: usize = 512;
 
 /// Targets prepared for screening.
-pub(super) struct Screen<'a> {
-    targets: &'a Rows<'a>,
+pub(super) struct Screen {
     panels: Option<Panels>,
     bounds: TargetBounds,
     /// Targets of a tile.
@@ -26,8 +25,9 @@ pub(super) struct Screen<'a> {
 
 /// Some queries prepared for screening, and the tile that was computed last.
 pub(super) struct Block<'a> {
-    screen: &'a Screen<'a>,
-    bounds: Vec<QueryBound>,
+    screen: &'a Screen,
+    targets: Rows<'a>,
+    estimated: Vec<Estimated>,
     estimates: Estimates<'a>,
 }
 
@@ -64,27 +64,24 @@ pub(super) struct Tile<'a> {
     width: usize,
 }
 
-impl<'a> Screen<'a> {
+impl Screen {
     /// The fastest that this processor can do.
-    pub(super) fn of(targets: &'a Rows<'a>, bias: &[f64]) -> Self {
-        if Panels::are_fast() { Self::in_eight_bits(targets, bias) } else { Self::in_f32(targets, bias) }
+    pub(super) fn of(targets: Rows) -> Self {
+        if Panels::are_fast() { Self::in_eight_bits(targets) } else { Self::in_f32(targets) }
     }
 
-    pub(super) fn in_eight_bits(targets: &'a Rows<'a>, bias: &[f64]) -> Self {
+    pub(super) fn in_eight_bits(targets: Rows) -> Self {
         let (panels, estimated) = Panels::of(targets);
-        Screen { targets, panels: Some(panels), bounds: TargetBounds::new(estimated, bias), width: TARGETS }
+        Screen { panels: Some(panels), bounds: TargetBounds::new(estimated), width: TARGETS }
     }
 
-    pub(super) fn in_f32(targets: &'a Rows<'a>, bias: &[f64]) -> Self {
-        let bounds = TargetBounds::new(Estimated::products_with(targets), bias);
-        Screen { targets, panels: None, bounds, width: TARGETS }
+    pub(super) fn in_f32(targets: Rows) -> Self {
+        let bounds = TargetBounds::new(Estimated::products_with(targets));
+        Screen { panels: None, bounds, width: TARGETS }
     }
 
-    pub(super) fn tiles(&self) -> usize {
-        self.targets.len().div_ceil(self.width)
-    }
-
-    pub(super) fn block(&'a self, queries: &'a Rows<'a>, range: Range<usize>) -> Block<'a> {
+    /// Some queries, to be compared with the targets that the screen was made of.
+    pub(super) fn block<'a>(&'a self, targets: Rows<'a>, queries: Rows<'a>, range: Range<usize>) -> Block<'a> {
         let (estimates, estimated) = match &self.panels {
             Some(panels) => {
                 let (queries, estimated) = PackedQueries::of(queries, range);
@@ -97,19 +94,25 @@ impl<'a> Screen<'a> {
                 (Estimates::Products { queries: queries.rows(range), tile }, estimated)
             }
         };
-        Block { screen: self, bounds: estimated.iter().map(QueryBound::new).collect(), estimates }
+        Block { screen: self, targets, estimated, estimates }
     }
 }
 
 impl Block<'_> {
+    /// The bounds of every query when it is multiplied by a scale.
+    pub(super) fn bounds(&self, scale: f64) -> Vec<QueryBound> {
+        self.estimated.iter().map(|query| QueryBound::new(query, scale)).collect()
+    }
+
+    /// Estimates for the tile of this number.
     pub(super) fn tile(&mut self, number: usize) -> Tile<'_> {
-        let targets = self.screen.targets;
+        let targets = self.targets;
         let first = number * self.screen.width;
         let width = self.screen.width.min(targets.len() - first);
         match &mut self.estimates {
             Estimates::EightBits { panels, queries, tile } => panels.products(queries, first, self.screen.width, tile),
             Estimates::Products { queries, tile } => {
-                let len = self.bounds.len() * width;
+                let len = self.estimated.len() * width;
                 product_of_rows(queries, targets.rows(first..first + width), targets.dim(), &mut tile[..len]);
             }
         }
@@ -117,41 +120,42 @@ impl Block<'_> {
     }
 }
 
+/// A query of a block and what a score of it must reach to matter.
+pub(super) struct Asked<'a> {
+    /// Place in the block.
+    pub(super) query: usize,
+    pub(super) bound: QueryBound,
+    pub(super) bias: &'a Bias,
+    pub(super) threshold: f64,
+}
+
 impl Tile<'_> {
-    /// How many targets there are.
-    pub(super) fn width(&self) -> usize {
-        self.width
+    /// How many of the first so many targets are in the tile.
+    pub(super) fn width_among(&self, targets: usize) -> usize {
+        self.width.min(targets.saturating_sub(self.first))
     }
 
-    /// Finds those of some targets of the tile whose score for a query of the block may reach the threshold.
-    pub(super) fn find(&self, candidates: &mut Candidates, query: usize, targets: Range<usize>, threshold: f64) {
+    /// Finds those of some targets of the tile whose score may reach the threshold.
+    pub(super) fn find(&self, candidates: &mut Candidates, asked: &Asked, targets: Range<usize>) {
         match &self.block.estimates {
             Estimates::Products { tile, .. } => {
-                self.find_by(&tile[query * self.width..], candidates, query, targets, threshold);
+                self.find_by(&tile[asked.query * self.width..], candidates, asked, targets);
             }
             Estimates::EightBits { tile, .. } => {
-                self.find_by(&tile[query * self.block.screen.width..], candidates, query, targets, threshold);
+                self.find_by(&tile[asked.query * self.block.screen.width..], candidates, asked, targets);
             }
         }
     }
 
-    fn find_by(
-        &self,
-        estimates: &[impl Estimate],
-        candidates: &mut Candidates,
-        query: usize,
-        targets: Range<usize>,
-        threshold: f64,
-    ) {
-        let (estimates, query, first) =
-            (&estimates[targets.clone()], self.block.bounds[query], self.first + targets.start);
-        let bounds = self.block.screen.bounds.slice(first..self.first + targets.end);
+    fn find_by(&self, estimates: &[impl Estimate], candidates: &mut Candidates, asked: &Asked, targets: Range<usize>) {
+        let (estimates, first) = (&estimates[targets.clone()], self.first + targets.start);
+        let bounds = self.block.screen.bounds.slice(first..self.first + targets.end, asked.bias);
         let Candidates { reached, found } = candidates;
         reached.clear();
         found.clear();
-        bounds.reaching(estimates, query, threshold, reached);
+        bounds.reaching(estimates, asked.bound, asked.threshold, reached);
         found.extend(reached.iter().map(|&at| {
-            let (upper, lower) = bounds.both(at, estimates[at], query);
+            let (upper, lower) = bounds.both(at, estimates[at], asked.bound);
             Candidate { target: first + at, upper, lower }
         }));
     }

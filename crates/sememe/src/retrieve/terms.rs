@@ -4,9 +4,11 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::engine::Search;
+use super::csls;
+use super::engine::{Ranking, Search};
 use super::kernel::{add_exponentials, raise_to};
-use super::rows::{Rows, Vectors};
+use super::rows::{Rows, Scaled};
+use super::side::Indexed;
 use crate::error::Result;
 use crate::linalg::product_of_rows;
 use crate::observe::{Meter, Observer, Stage};
@@ -15,42 +17,43 @@ use crate::observe::{Meter, Observer, Stage};
 const SOURCES: usize = 128;
 const TARGETS: usize = 1024;
 
-/// `r`: the mean of the `k` largest cosines of every vector with those of the other side.
-pub(super) fn mean_cosines(of: Vectors, among: Vectors, k: usize, observer: &dyn Observer) -> Result<Vec<f64>> {
-    let (queries, targets) = (of.of_length(1.0)?, among.of_length(1.0)?);
-    let bias = vec![0.0; targets.len()];
-    let found = Search { queries: &queries, targets: &targets, bias: &bias, observer }.nearest(k)?;
-    let mean = |found: Vec<super::best::Scored>| {
-        found.iter().map(|scored| scored.score).sum::<f64>() / found.len().max(1) as f64
-    };
-    Ok(found.into_iter().map(mean).collect())
+/// `r`: the mean of the `k` largest cosines of every vector with the first vectors of the other side.
+pub(super) fn mean_cosines(
+    of: &Scaled,
+    (among, words): (&Indexed, Option<usize>),
+    k: usize,
+    observer: &dyn Observer,
+) -> Result<Vec<f64>> {
+    let ranking = Ranking { scale: 1.0, bias: among.unbiased(), k, among: words.unwrap_or(usize::MAX) };
+    let search = Search { queries: of.rows(), targets: among, rankings: &[ranking], observer, stage: Stage::Preparing };
+    let found = search.run()?.into_iter().flatten();
+    Ok(found.map(|found| csls::mean(found.iter().map(|scored| scored.score))).collect())
 }
 
-/// `log Σ_x exp(beta cos(x, t))` over the words of the source, of every target.
-pub(super) fn log_sums(targets: Vectors, sources: Vectors, beta: f64, observer: &dyn Observer) -> Result<Vec<f64>> {
-    let (targets, sources) = (targets.of_length(1.0)?, sources.of_length(beta)?);
+/// `log Σ_x exp(beta cos(x, t))` over the words of the source that have a direction, of every target.
+pub(super) fn log_sums(targets: Rows, sources: &Scaled, observer: &dyn Observer) -> Result<Vec<f64>> {
     let firsts: Vec<usize> = (0..targets.len()).step_by(TARGETS).collect();
+    let words: Vec<usize> = (0..sources.rows().len()).filter(|&word| !sources.is_zero(word)).collect();
     let meter = Meter::new(observer, Stage::Preparing, targets.len());
     let sums = firsts.into_par_iter().map(|first| {
         meter.check()?;
         let last = targets.len().min(first + TARGETS);
-        let sums = log_sums_of(&targets, first..last, &sources);
+        let sums = log_sums_of(targets, first..last, sources.rows(), &words);
         meter.advance(last - first)?;
         Ok(sums)
     });
     Ok(sums.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect())
 }
 
-fn log_sums_of(targets: &Rows, range: Range<usize>, sources: &Rows) -> Vec<f64> {
+fn log_sums_of(targets: Rows, range: Range<usize>, sources: Rows, words: &[usize]) -> Vec<f64> {
     let (dim, width) = (targets.dim(), range.len());
     // `Σ exp(x)` is kept as `exp(largest) sum`, so that it never leaves the range of numbers.
     let mut largest = vec![f32::MIN; width];
     let mut sums = vec![0.0_f64; width];
     let mut scores = vec![0.0_f32; SOURCES * width];
-    for first in (0..sources.len()).step_by(SOURCES) {
-        let block = first..sources.len().min(first + SOURCES);
+    for block in words.chunks(SOURCES) {
         let scores = &mut scores[..block.len() * width];
-        let scaled: Vec<f32> = block.flat_map(|source| sources.scaled(source)).collect();
+        let scaled: Vec<f32> = block.iter().flat_map(|&word| sources.scaled(word)).collect();
         product_of_rows(&scaled, targets.rows(range.clone()), dim, scores);
         let before = largest.clone();
         for scores in scores.chunks_exact_mut(width) {

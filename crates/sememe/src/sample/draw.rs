@@ -47,7 +47,11 @@ pub fn draw(model: &Model, vocabularies: &Vocabularies, n: usize, seed: u64) -> 
                 nearest(&model.views[view].project(vectors)?, words[view].0, 1, Criterion::Nn)?
             }
         };
-        rows.push(found.into_iter().map(|hits| hits[0].index).collect::<Vec<usize>>());
+        let first = found.iter().map(|hits| Some(hits.first()?.index)).collect::<Option<Vec<usize>>>();
+        rows.push(first.ok_or_else(|| {
+            let name = &model.views[view].name;
+            Error::NotEnoughData(format!("all vectors of view {name:?} are zero: no word can stand for what is drawn"))
+        })?);
     }
     let mut seen = HashSet::new();
     let tuples = (0..n).map(|at| rows.iter().map(|rows| rows[at]).collect::<Vec<usize>>());

@@ -9,21 +9,27 @@
 //! SPACE/csls.en+fr.terms         what retrieval computed of the words of fr once and for all; can be removed at any time
 //! ```
 
-mod pair;
+mod open_view;
 mod summary;
 mod terms;
 mod view_file;
 
+use std::collections::HashMap;
+use std::fmt;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-pub use self::pair::Views;
+use self::open_view::OpenView;
 pub use self::summary::{SpaceSummary, SpaceView};
+use self::terms::Cache;
 use crate::align::Alignment;
 use crate::error::{Error, Place, Result};
 use crate::files::{Bytes, Input, OutputFolder, check_writable, is_temporary};
 use crate::model::LatentView;
+use crate::observe::Observer;
+use crate::retrieve::{Criterion, Generative, Retriever, get_or_compute};
 use crate::tensors::TensorFile;
 use crate::vectors::{Embeddings, View};
 
@@ -34,10 +40,24 @@ const TERMS: &str = ".terms";
 pub(crate) const TERMS_KIND: &str = "terms";
 
 /// An aligned space on disk.
-#[derive(Debug)]
+///
+/// A space keeps what it opened: a view is read once, and what searches prepare of it is prepared once. It can be shared between
+/// threads.
 pub struct Space {
     path: PathBuf,
-    alignment: Alignment,
+    alignment: Arc<Alignment>,
+    /// One for each view of the model, empty until it is opened.
+    views: Vec<OnceLock<OpenView>>,
+    log_densities: Vec<OnceLock<Option<Arc<[f64]>>>>,
+    /// By the views and the criterion as it is spelled.
+    retrievers: Mutex<HashMap<(usize, usize, String), Retriever>>,
+}
+
+impl fmt::Debug for Space {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let views: Vec<&str> = self.alignment.model.views.iter().map(|view| view.name.as_str()).collect();
+        write!(f, "Space({:?}, {views:?})", self.path)
+    }
 }
 
 impl Space {
@@ -82,7 +102,15 @@ impl Space {
             };
             return Err(Error::malformed(path, Place::Whole, problem));
         }
-        Ok(Space { path: path.to_owned(), alignment: Alignment::read(&path.join(model_file(extensions(path))))? })
+        let alignment = Alignment::read(&path.join(model_file(extensions(path))))?;
+        let count = alignment.model.views.len();
+        Ok(Space {
+            path: path.to_owned(),
+            alignment: Arc::new(alignment),
+            views: (0..count).map(|_| OnceLock::new()).collect(),
+            log_densities: (0..count).map(|_| OnceLock::new()).collect(),
+            retrievers: Mutex::default(),
+        })
     }
 
     /// Every view with its latent vectors; none where the space has none.
@@ -139,14 +167,14 @@ impl Space {
         &self.alignment
     }
 
+    /// [`Space::alignment`], shared.
+    pub fn shared_alignment(&self) -> Arc<Alignment> {
+        self.alignment.clone()
+    }
+
     fn view_file(&self, name: &str) -> Result<(usize, PathBuf)> {
         let index = self.alignment.model.view_index(name)?;
         Ok((index, self.path.join(&view_files(&self.alignment)[index])))
-    }
-
-    /// A hash of the words and vectors of a view, as its file tells it; files that were not written for a space do not.
-    pub(crate) fn fingerprint(&self, view: &str) -> Result<Option<String>> {
-        view_file::fingerprint(&self.view_file(view)?.1)
     }
 
     /// The model as it is stored.
@@ -161,14 +189,61 @@ impl Space {
     }
 
     /// `log p(x)` of every word of a view under the model, where the space was written with them.
-    pub fn log_density(&self, view: &str) -> Result<Option<Vec<f64>>> {
+    pub fn log_density(&self, view: &str) -> Result<Option<Arc<[f64]>>> {
         let (index, path) = self.view_file(view)?;
-        view_file::log_density(&path, self.alignment.words[index])
+        let read = || Ok(view_file::log_density(&path, self.alignment.words[index])?.map(Arc::from));
+        get_or_compute(&self.log_densities[index], read).cloned()
     }
 
-    /// The words of a view with their latent vectors, which stay in the mapped file.
+    /// The words of a view with their latent vectors, which stay in the mapped file. Clones share both.
     pub fn view(&self, name: &str) -> Result<Embeddings> {
+        Ok(self.open_view(name)?.embeddings().clone())
+    }
+
+    /// What finds words of the view `to` for words of the view `from`. It is prepared once; terms that take long to compute are
+    /// kept in the folder of the space as well.
+    pub fn retriever(&self, from: &str, to: &str, criterion: Criterion, observer: &dyn Observer) -> Result<Retriever> {
+        let model = &self.alignment.model;
+        let (source, target) = (model.view_index(from)?, model.view_index(to)?);
+        let key = (source, target, criterion.to_string());
+        if let Some(known) = self.known_retrievers().get(&key) {
+            return Ok(known.clone());
+        }
+        let (from_view, to_view) = rayon::join(|| self.open_view(from), || self.open_view(to));
+        let (from_view, to_view) = (from_view?, to_view?);
+        let mut builder = Retriever::between(from_view.side(), to_view.side(), criterion);
+        if criterion.is_generative() {
+            builder = builder.generative(Generative::new(model, source, target, self.log_density(to)?)?);
+        }
+        let cache = Cache::of(self, (from, from_view), (to, to_view), criterion)?;
+        let terms = cache.as_ref().and_then(|cache| cache.read(to_view.embeddings().len()));
+        let is_computed = terms.is_none();
+        let builder = match terms {
+            Some(terms) => builder.terms(terms),
+            None => builder,
+        };
+        let retriever = builder.build(observer)?;
+        if let Some(cache) = cache.filter(|_| is_computed) {
+            cache.write(criterion, retriever.terms());
+        }
+        self.known_retrievers().insert(key, retriever.clone());
+        Ok(retriever)
+    }
+
+    fn known_retrievers(&self) -> std::sync::MutexGuard<'_, HashMap<(usize, usize, String), Retriever>> {
+        self.retrievers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn open_view(&self, name: &str) -> Result<&OpenView> {
         let (index, path) = self.view_file(name)?;
+        get_or_compute(&self.views[index], || {
+            let embeddings = self.read_view(index, &path)?;
+            Ok(OpenView::new(path.clone(), embeddings))
+        })
+    }
+
+    fn read_view(&self, index: usize, path: &Path) -> Result<Embeddings> {
+        let name = &self.alignment.model.views[index].name;
         if self.alignment.words[index] == 0 {
             let problem = format!(
                 "has no words of view {name:?}, as it was fitted from moments alone; \
@@ -176,11 +251,11 @@ impl Space {
             );
             return Err(Error::malformed(&self.path, Place::Whole, problem));
         }
-        let embeddings = view_file::open(&path)?;
+        let embeddings = view_file::open(path)?;
         let latent = self.alignment.model.latent();
         if embeddings.dim() != latent {
             let problem = format!("has vectors of length {}, but the model's are of length {latent}", embeddings.dim());
-            return Err(Error::malformed(&path, Place::Whole, problem));
+            return Err(Error::malformed(path, Place::Whole, problem));
         }
         let fitted = self.alignment.words[index];
         if embeddings.len() != fitted {
@@ -189,7 +264,7 @@ impl Space {
                  put the right one back or align again",
                 embeddings.len()
             );
-            return Err(Error::malformed(&path, Place::Whole, problem));
+            return Err(Error::malformed(path, Place::Whole, problem));
         }
         Ok(embeddings)
     }

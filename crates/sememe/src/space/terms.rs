@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use super::open_view::OpenView;
 use super::{Space, TERMS_KIND};
 use crate::error::Result;
 use crate::retrieve::Criterion;
@@ -29,16 +30,21 @@ struct Metadata {
 
 impl Cache {
     /// Nothing for criteria whose terms are cheap, and for spaces whose files do not say what is in them.
-    pub(super) fn of(space: &Space, from: &str, to: &str, criterion: Criterion) -> Result<Option<Self>> {
+    pub(super) fn of(
+        space: &Space,
+        (from, source): (&str, &OpenView),
+        (to, target): (&str, &OpenView),
+        criterion: Criterion,
+    ) -> Result<Option<Self>> {
         let criterion = match criterion {
             Criterion::Csls { .. } | Criterion::Isf { .. } => criterion,
             // They differ by the density of the target, which is added later.
             Criterion::Pmi | Criterion::Logp => Criterion::Pmi,
             Criterion::Nn | Criterion::Corrected { .. } | Criterion::Dot | Criterion::L2 => return Ok(None),
         };
-        let (Some(source), Some(target)) = (space.fingerprint(from)?, space.fingerprint(to)?) else { return Ok(None) };
+        let (Some(source), Some(target)) = (source.fingerprint()?, target.fingerprint()?) else { return Ok(None) };
         let mut hasher = blake3::Hasher::new();
-        for part in [criterion.to_string(), source, target] {
+        for part in [&criterion.to_string(), source, target] {
             hasher.update(part.as_bytes()).update(b"\n");
         }
         if criterion.is_generative() {

@@ -4,8 +4,10 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
+use crate::error::{Error, Result};
 use crate::linalg::product_of_rows;
 use crate::retrieve::Hit;
+use crate::retrieve::kernel::{dot, exp};
 use crate::vectors::Matrix;
 
 /// Queries and targets whose scores are computed, and forgotten, together. Fixed, so that the bits do not depend on the
@@ -24,20 +26,28 @@ const TARGETS: usize = 1024;
 /// let targets = Matrix::new(vec![1.0, 0.0, 0.8, 0.6, 0.0, 1.0], 2);
 /// let query = Matrix::new(vec![1.0, 0.1], 2);
 /// let hits = nearest(&query, &targets, 2, Criterion::Nn)?;
-/// let confidence = Confidence::new(&targets, 0.1).of_hits(&query, &hits);
+/// let confidence = Confidence::new(targets, 0.1)?.of_hits(&query, &hits);
 /// assert!(confidence[0][0] > 0.7 && confidence[0][0] + confidence[0][1] < 1.0);
 /// # Ok::<(), sememe::Error>(())
 /// ```
-pub struct Confidence<'a> {
-    targets: &'a Matrix,
+#[derive(Debug, Clone)]
+pub struct Confidence {
+    targets: Matrix,
     temperature: f64,
 }
 
-impl<'a> Confidence<'a> {
-    /// Over all of these targets. Panics when the temperature is no positive number.
-    pub fn new(targets: &'a Matrix, temperature: f64) -> Self {
-        assert!(temperature > 0.0 && temperature.is_finite(), "a temperature is a positive number");
-        Confidence { targets, temperature }
+impl Confidence {
+    /// Over all of these targets, at a positive temperature.
+    pub fn new(targets: Matrix, temperature: f64) -> Result<Self> {
+        match temperature > 0.0 && temperature.is_finite() {
+            true => Ok(Confidence { targets, temperature }),
+            false => Err(Error::argument("temperature", temperature, "it must be a positive number")),
+        }
+    }
+
+    /// The temperature.
+    pub fn temperature(&self) -> f64 {
+        self.temperature
     }
 
     /// The probability of each hit of each query, whatever the criterion that it was found by.
@@ -111,17 +121,6 @@ fn to_unit(row: &[f32]) -> f64 {
 /// Sums that run side by side, so that the processor's vector instructions can be used.
 const LANES: usize = 16;
 
-/// `Σ a_i b_i` in f64.
-fn dot(a: &[f32], b: &[f32]) -> f64 {
-    let mut sums = [0.0_f64; LANES];
-    for (a, b) in a.chunks(LANES).zip(b.chunks(LANES)) {
-        for (sum, (&a, &b)) in sums.iter_mut().zip(a.iter().zip(b)) {
-            *sum += f64::from(a) * f64::from(b);
-        }
-    }
-    sums.iter().sum()
-}
-
 /// `Σ exp(x)`, without leaving the range of numbers.
 #[derive(Clone, Copy)]
 struct Sum {
@@ -164,40 +163,10 @@ impl Sum {
     }
 }
 
-/// `exp(x)` for `x` from about -87 to 0, and next to nothing below, to a few units in the last place: `2^n exp(r)` with a
-/// polynomial, in operations that the processor does for many numbers at once.
-#[inline(always)]
-fn exp(x: f32) -> f32 {
-    /// Added to a number, it leaves its whole part in the last bits.
-    const ROUND: f32 = 12_582_912.0;
-    const LN_2_HIGH: f32 = 0.693_359_4;
-    const LN_2_LOW: f32 = -2.121_944_4e-4;
-    const SMALLEST: f32 = -87.0;
-    let x = if x > SMALLEST { x } else { SMALLEST };
-    let rounded = x * std::f32::consts::LOG2_E + ROUND;
-    let n = rounded - ROUND;
-    let r = x - n * LN_2_HIGH - n * LN_2_LOW;
-    let high = 1.0 / 6.0 + r * (1.0 / 24.0 + r * (1.0 / 120.0 + r * (1.0 / 720.0)));
-    let power = 1.0 + r * (1.0 + r * (0.5 + r * high));
-    let exponent = rounded.to_bits().wrapping_sub(ROUND.to_bits()).wrapping_add(127);
-    power * f32::from_bits(exponent << 23)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::retrieve::{Criterion, nearest};
-
-    #[test]
-    fn exp_is_exp() {
-        for step in 0..100_000 {
-            let x = -87.0 * step as f32 / 100_000.0;
-            let expected = f64::from(x).exp();
-            assert!((f64::from(exp(x)) - expected).abs() < 4e-7 * expected, "{x}");
-        }
-        assert_eq!(exp(0.0), 1.0);
-        assert!(exp(-1e6) < 1e-37 && exp(f32::NEG_INFINITY) < 1e-37);
-    }
 
     fn rows(count: usize, seed: usize) -> Matrix {
         let value = |i: usize| ((i * 7919 + seed * 104_729) as f32 * 0.618).sin();
@@ -208,7 +177,7 @@ mod tests {
     fn probabilities_are_those_of_the_definition_and_add_up_to_one() {
         let (queries, targets) = (rows(300, 1), rows(2500, 2));
         for temperature in [0.005, 0.03, 1.0] {
-            let confidence = Confidence::new(&targets, temperature);
+            let confidence = Confidence::new(targets.clone(), temperature).unwrap();
             let hits = nearest(&queries, &targets, 2500, Criterion::Nn).unwrap();
             let found = confidence.of_hits(&queries, &hits);
             for query in [0, 17, 299] {
@@ -232,11 +201,11 @@ mod tests {
         let hits = nearest(&queries, &targets, 3, Criterion::Nn).unwrap();
         let on = |threads| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            pool.install(|| Confidence::new(&targets, 0.03).of_hits(&queries, &hits))
+            pool.install(|| Confidence::new(targets.clone(), 0.03).unwrap().of_hits(&queries, &hits))
         };
         assert_eq!(on(1), on(3));
         // Nor does it matter which other queries there are.
-        let alone = Confidence::new(&targets, 0.03).of_hits(&queries.select(&[599]), &hits[599..]);
+        let alone = Confidence::new(targets.clone(), 0.03).unwrap().of_hits(&queries.select(&[599]), &hits[599..]);
         assert!((alone[0][0] - on(1)[599][0]).abs() < 1e-6);
     }
 
@@ -245,6 +214,6 @@ mod tests {
         let targets = Matrix::new(vec![1.0, 0.0, 0.0, 1.0, 0.0, 0.0, 1.0, 1.0], 2);
         let query = Matrix::new(vec![0.0, 0.0], 2);
         let hits = nearest(&query, &targets, 4, Criterion::Dot).unwrap();
-        assert_eq!(Confidence::new(&targets, 0.01).of_hits(&query, &hits)[0], [0.25; 4]);
+        assert_eq!(Confidence::new(targets, 0.01).unwrap().of_hits(&query, &hits)[0], [0.25; 4]);
     }
 }

@@ -1,41 +1,79 @@
 //! A dictionary from a space: the best translation of every word.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
 use std::path::Path;
 
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 
 use super::Confidence;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::files::Output;
-use crate::observe::{Meter, Observer, Stage};
-use crate::retrieve::{Criterion, Hit, Retriever};
-use crate::vectors::{Embeddings, Matrix};
+use crate::observe::{Event, Meter, Observer, Stage};
+use crate::retrieve::{Criterion, Hit, Retriever, mutual_best};
+use crate::space::Space;
+use crate::vectors::Embeddings;
 
 /// Words translated between two reports to the observer.
 const WORDS: usize = 16_384;
 /// Candidates that show early that a first one is not sure enough.
 const CANDIDATES: usize = 10;
 
-/// What to induce from.
-pub struct Induction<'a> {
-    /// All words of the source; the first `words` of them are translated.
-    pub source: &'a Matrix,
-    /// How many.
-    pub words: usize,
-    /// Finds translations.
-    pub forth: &'a Retriever<'a>,
-    /// Finds the way back: given, only words that are each other's best translation are kept.
-    pub back: Option<(&'a Matrix, &'a Retriever<'a>)>,
-    /// Says how sure they are.
-    pub confidence: Option<&'a Confidence<'a>>,
-    /// Leave out what is less sure.
-    pub min_confidence: f64,
+/// What to induce.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct InduceOptions {
+    /// What translations are ranked by.
+    pub criterion: Criterion,
+    /// Keep only words that are each other's best translation.
+    pub mutual: bool,
+    /// Leave out translations that are less sure.
+    pub min_confidence: Option<f64>,
+    /// Translate only so many words, from the beginning.
+    pub max_words: Option<usize>,
+}
+
+impl InduceOptions {
+    /// Translations ranked by a criterion.
+    pub fn new(criterion: Criterion) -> Self {
+        InduceOptions { criterion, ..Default::default() }
+    }
+
+    /// Whether to keep only words that are each other's best translation.
+    pub fn mutual(self, mutual: bool) -> Self {
+        InduceOptions { mutual, ..self }
+    }
+
+    /// Leaves out translations that are less sure.
+    pub fn min_confidence(self, min_confidence: Option<f64>) -> Self {
+        InduceOptions { min_confidence, ..self }
+    }
+
+    /// Translates only so many words, from the beginning.
+    pub fn max_words(self, max_words: Option<usize>) -> Self {
+        InduceOptions { max_words, ..self }
+    }
+}
+
+/// Induces a dictionary from one view of a space to another.
+#[derive(Clone)]
+pub struct Induction {
+    views: [String; 2],
+    source: Embeddings,
+    target: Embeddings,
+    /// How many words of the source are translated.
+    words: usize,
+    forth: Retriever,
+    /// Finds the way back, where only words that are each other's best translation are kept.
+    back: Option<Retriever>,
+    confidence: Option<Confidence>,
+    min_confidence: f64,
 }
 
 /// A word and its best translation.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Induced {
     /// Row of the word.
@@ -48,73 +86,133 @@ pub struct Induced {
     pub confidence: Option<f64>,
 }
 
-/// Translates every word, in the order of the source.
-pub fn induce(induction: &Induction, observer: &dyn Observer) -> Result<Vec<Induced>> {
-    let words = induction.words.min(induction.source.rows());
-    let mut best = Vec::new();
-    let meter = Meter::new(observer, Stage::Searching, 2 * words);
-    // Corrected retrieval ranks queries: it must see all of them.
-    let at_a_time = match induction.forth.criterion() {
-        Criterion::Corrected { .. } => words.max(1),
-        _ => WORDS,
-    };
-    for first in (0..words).step_by(at_a_time) {
-        let last = words.min(first + at_a_time);
-        best.extend(best_of(induction, first..last)?);
+impl Induction {
+    /// Prepares to translate all words of the view `from` to the view `to`.
+    pub fn open(space: &Space, from: &str, to: &str, options: &InduceOptions, observer: &dyn Observer) -> Result<Self> {
+        let alignment = space.alignment();
+        let (source, target) = (space.view(from)?, space.view(to)?);
+        let temperature = alignment.temperature(alignment.model.view_index(from)?, alignment.model.view_index(to)?);
+        if let (None, Some(least)) = (temperature, options.min_confidence) {
+            let problem = "this space has no confidences, as it was aligned without words to calibrate them by; leave it \
+                           out, or align again with vectors and dictionaries";
+            return Err(Error::argument("the least confidence", least, problem));
+        }
+        let forth = space.retriever(from, to, options.criterion, observer)?;
+        let back = options.mutual.then(|| space.retriever(to, from, options.criterion, observer)).transpose()?;
+        let confidence = |temperature| Confidence::new(target.matrix().clone(), temperature);
+        Ok(Induction {
+            views: [from.to_owned(), to.to_owned()],
+            words: options.max_words.unwrap_or(usize::MAX).min(source.len()),
+            forth,
+            back,
+            confidence: temperature.map(confidence).transpose()?,
+            min_confidence: options.min_confidence.unwrap_or(0.0),
+            source,
+            target,
+        })
+    }
+
+    /// How many words are translated.
+    pub fn words(&self) -> usize {
+        self.words
+    }
+
+    /// The words that are translated, and those that are looked for.
+    pub fn views(&self) -> [&Embeddings; 2] {
+        [&self.source, &self.target]
+    }
+
+    /// How many words are never found, as their vectors are zero and the criterion compares directions.
+    pub fn zero_targets(&self) -> usize {
+        self.forth.zero_targets()
+    }
+
+    /// At which temperature confidences are calibrated, where the space has any.
+    pub fn temperature(&self) -> Option<f64> {
+        self.confidence.as_ref().map(Confidence::temperature)
+    }
+
+    /// Translates every word, in the order of the source. Zero vectors have no translation where directions are compared.
+    pub fn run(&self, observer: &dyn Observer) -> Result<Vec<Induced>> {
+        let mut best = Vec::new();
         // To find them is one half of the work, to say how sure they are the other.
-        meter.advance(last - first)?;
+        let meter = Meter::new(observer, Stage::Searching, 2 * self.words);
+        // Searches may be stopped, but how far they are is told here.
+        let stop = |_: Event| meter.check().map_or(ControlFlow::Break(()), ControlFlow::Continue);
+        // Corrected retrieval ranks queries: it must see all of them.
+        let at_a_time = match self.forth.criterion() {
+            Criterion::Corrected { .. } => self.words.max(1),
+            _ => WORDS,
+        };
+        for first in (0..self.words).step_by(at_a_time) {
+            let last = self.words.min(first + at_a_time);
+            best.extend(self.best_of(first..last, &stop)?);
+            meter.advance(last - first)?;
+        }
+        if let Some(back) = &self.back {
+            best = self.mutual(best, back, &stop)?;
+        }
+        let mut induced = Vec::with_capacity(best.len());
+        for block in best.chunks(WORDS) {
+            induced.extend(self.with_confidence(block));
+            meter.advance(self.words * block.len() / best.len())?;
+        }
+        induced.retain(|pair| pair.confidence.is_none_or(|confidence| confidence >= self.min_confidence));
+        Ok(induced)
     }
-    if let Some((targets, back)) = induction.back {
-        best = mutual(best, targets, back)?;
+
+    /// The best translations of some words, without those that cannot be sure enough.
+    fn best_of(&self, words: Range<usize>, observer: &dyn Observer) -> Result<Vec<Induced>> {
+        let is_filtered = self.min_confidence > 0.0;
+        let candidates = if is_filtered { CANDIDATES } else { 1 };
+        let rows: Vec<usize> = words.collect();
+        let source = self.source.matrix();
+        let hits = self.forth.nearest(&source.select(&rows), candidates, observer)?;
+        let may_be_sure = |word: usize, hits: &[Hit]| {
+            let confidence = self.confidence.as_ref().filter(|_| is_filtered);
+            confidence.is_none_or(|of| of.at_most(source.row(word), hits) >= self.min_confidence)
+        };
+        let first = |(&from, hits): (&usize, &Vec<Hit>)| {
+            let hit = hits.first().filter(|_| may_be_sure(from, hits))?;
+            Some(Induced { from, to: hit.index, score: hit.score, confidence: None })
+        };
+        Ok(rows.par_iter().zip(&hits).filter_map(first).collect())
     }
-    let mut induced = Vec::with_capacity(best.len());
-    for block in best.chunks(WORDS) {
-        induced.extend(with_confidence(induction, block));
-        meter.advance(words * block.len() / best.len())?;
+
+    /// Those whose translation's best translation they are.
+    fn mutual(&self, mut best: Vec<Induced>, back: &Retriever, observer: &dyn Observer) -> Result<Vec<Induced>> {
+        let distinct: BTreeSet<usize> = best.iter().map(|pair| pair.to).collect();
+        let distinct: Vec<usize> = distinct.into_iter().collect();
+        let found = back.rank(&self.target.matrix().select(&distinct), 1, observer)?;
+        let of_targets: BTreeMap<usize, usize> =
+            distinct.iter().zip(&found).filter_map(|(&target, hits)| Some((target, hits.first()?.index))).collect();
+        let forth = best.iter().map(|pair| (pair.from, pair.to));
+        let mutual = mutual_best(forth, |target| of_targets.get(&target).copied());
+        let mutual: BTreeSet<usize> = mutual.into_iter().map(|[from, _]| from).collect();
+        best.retain(|pair| mutual.contains(&pair.from));
+        Ok(best)
     }
-    induced.retain(|pair| pair.confidence.is_none_or(|confidence| confidence >= induction.min_confidence));
-    Ok(induced)
+
+    /// The same, with how sure they are.
+    fn with_confidence(&self, best: &[Induced]) -> Vec<Induced> {
+        let Some(confidence) = &self.confidence else { return best.to_vec() };
+        let rows: Vec<usize> = best.iter().map(|pair| pair.from).collect();
+        let hits: Vec<Vec<Hit>> = best.iter().map(|pair| vec![Hit { index: pair.to, score: pair.score }]).collect();
+        let sure = confidence.of_hits(&self.source.matrix().select(&rows), &hits);
+        let pairs = best.iter().zip(sure.iter().flatten());
+        pairs.map(|(pair, &sure)| Induced { confidence: Some(sure), ..*pair }).collect()
+    }
+
+    /// Writes what was induced as a dictionary of pairs with a score and a confidence, which [`lexicon`](crate::lexicon) reads
+    /// again. Returns how many pairs are not written, as their words would not be read as they are: those with tabs or with
+    /// spaces around them, and those that begin as a comment does.
+    pub fn write(&self, induced: &[Induced], path: &Path) -> Result<usize> {
+        let [from, to] = [0, 1].map(|side| self.views[side].as_str());
+        write_induced(induced, (from, &self.source), (to, &self.target), path)
+    }
 }
 
-/// The best translations of some words, without those that cannot be sure enough.
-fn best_of(induction: &Induction, words: Range<usize>) -> Result<Vec<Induced>> {
-    let candidates = if induction.min_confidence > 0.0 { CANDIDATES } else { 1 };
-    let rows: Vec<usize> = words.collect();
-    let hits = induction.forth.nearest(&induction.source.select(&rows), candidates)?;
-    let may_be_sure = |word: usize, hits: &[Hit]| {
-        let confidence = induction.confidence.filter(|_| induction.min_confidence > 0.0);
-        confidence.is_none_or(|of| of.at_most(induction.source.row(word), hits) >= induction.min_confidence)
-    };
-    let first = |(&from, hits): (&usize, &Vec<Hit>)| {
-        let hit = hits.first().filter(|_| may_be_sure(from, hits))?;
-        Some(Induced { from, to: hit.index, score: hit.score, confidence: None })
-    };
-    Ok(rows.par_iter().zip(&hits).filter_map(first).collect())
-}
-
-/// Those whose translation's best translation they are.
-fn mutual(best: Vec<Induced>, targets: &Matrix, back: &Retriever) -> Result<Vec<Induced>> {
-    let distinct: BTreeSet<usize> = best.iter().map(|pair| pair.to).collect();
-    let distinct: Vec<usize> = distinct.into_iter().collect();
-    let found = back.nearest(&targets.select(&distinct), 1)?;
-    let of_targets: BTreeMap<usize, usize> =
-        distinct.iter().zip(&found).filter_map(|(&target, hits)| Some((target, hits.first()?.index))).collect();
-    Ok(best.into_iter().filter(|pair| of_targets.get(&pair.to) == Some(&pair.from)).collect())
-}
-
-/// The same, with how sure they are.
-fn with_confidence(induction: &Induction, best: &[Induced]) -> Vec<Induced> {
-    let Some(confidence) = induction.confidence else { return best.to_vec() };
-    let rows: Vec<usize> = best.iter().map(|pair| pair.from).collect();
-    let hits: Vec<Vec<Hit>> = best.iter().map(|pair| vec![Hit { index: pair.to, score: pair.score }]).collect();
-    let sure = confidence.of_hits(&induction.source.select(&rows), &hits);
-    best.iter().zip(sure.iter().flatten()).map(|(pair, &sure)| Induced { confidence: Some(sure), ..*pair }).collect()
-}
-
-/// Writes what was induced as a dictionary of pairs with a score and a confidence, which [`lexicon`](crate::lexicon) reads
-/// again. Returns how many pairs are not written, as their words would not be read as they are: those with tabs or with
-/// spaces around them, and those that begin as a comment does.
-pub fn write_induced(
+fn write_induced(
     induced: &[Induced],
     (from, source): (&str, &Embeddings),
     (to, target): (&str, &Embeddings),
@@ -144,32 +242,39 @@ pub fn write_induced(
 mod tests {
     use super::*;
     use crate::lexicon;
-    use crate::retrieve::Pair;
+    use crate::vectors::Matrix;
 
-    fn retriever<'a>(source: &'a Matrix, target: &'a Matrix) -> Retriever<'a> {
-        Retriever::new(Pair::new(source, target), Criterion::Nn).unwrap()
+    fn rows(values: &[f32]) -> Embeddings {
+        let words = (0..values.len() / 2).map(|row| row.to_string()).collect::<Vec<_>>();
+        Embeddings::new(words.iter().map(String::as_str).collect(), Matrix::new(values.to_vec(), 2))
+    }
+
+    fn retriever(source: &Embeddings, target: &Embeddings) -> Retriever {
+        Retriever::new(source.matrix().clone(), target.matrix().clone(), Criterion::Nn, &()).unwrap()
     }
 
     #[test]
     fn mutual_pairs_are_best_both_ways() {
-        // Both words of the source are nearest to the first target, which is nearest to the second of them.
-        let source = Matrix::new(vec![1.0, 0.5, 1.0, 0.1, 0.5, -1.0], 2);
-        let target = Matrix::new(vec![1.0, 0.0, -0.2, -1.0], 2);
-        let (forth, back) = (retriever(&source, &target), retriever(&target, &source));
-        let confidence = Confidence::new(&target, 0.1);
+        // Both words of the source are nearest to the first target, which is nearest to the second of them; a zero vector has
+        // no translation.
+        let source = rows(&[1.0, 0.5, 1.0, 0.1, 0.5, -1.0, 0.0, 0.0]);
+        let target = rows(&[1.0, 0.0, -0.2, -1.0]);
+        let back = retriever(&target, &source);
         let induction = Induction {
-            source: &source,
-            words: 3,
-            forth: &forth,
+            views: ["a", "b"].map(str::to_owned),
+            words: 4,
+            forth: retriever(&source, &target),
             back: None,
-            confidence: Some(&confidence),
+            confidence: Some(Confidence::new(target.matrix().clone(), 0.1).unwrap()),
             min_confidence: 0.0,
+            source,
+            target,
         };
         let pairs = |induction: &Induction| -> Vec<(usize, usize)> {
-            induce(induction, &()).unwrap().iter().map(|pair| (pair.from, pair.to)).collect()
+            induction.run(&()).unwrap().iter().map(|pair| (pair.from, pair.to)).collect()
         };
         assert_eq!(pairs(&induction), [(0, 0), (1, 0), (2, 1)]);
-        let mutual = Induction { back: Some((&target, &back)), ..induction };
+        let mutual = Induction { back: Some(back), ..induction };
         assert_eq!(pairs(&mutual), [(1, 0), (2, 1)]);
         let sure = Induction { min_confidence: 0.99, ..mutual };
         assert_eq!(pairs(&sure), [(1, 0)], "the last is between both");

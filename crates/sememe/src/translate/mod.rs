@@ -3,7 +3,9 @@
 mod confidence;
 mod induce;
 mod spelling;
+mod translator;
 
 pub use self::confidence::Confidence;
-pub use self::induce::{Induced, Induction, induce, write_induced};
+pub use self::induce::{InduceOptions, Induced, Induction};
 pub use self::spelling::closest_spellings;
+pub use self::translator::{Candidate, TranslateOptions, Translations, Translator, WordTranslation};

@@ -81,7 +81,7 @@ impl View {
     }
 
     /// The same view with other rows, which keep their words. Panics when their numbers differ.
-    pub(crate) fn with_rows(&self, rows: Matrix) -> Self {
+    pub fn with_rows(&self, rows: Matrix) -> Self {
         assert_eq!(self.len(), rows.rows(), "one row for each row");
         View { name: self.name.clone(), rows, words: self.words.clone() }
     }

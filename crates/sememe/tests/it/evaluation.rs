@@ -12,7 +12,7 @@ use sememe::evaluate::{
 use sememe::files::Input;
 use sememe::lexicon::Lexicon;
 use sememe::prepare::Casing;
-use sememe::retrieve::{Criterion, Pair, Retriever};
+use sememe::retrieve::{Criterion, Retriever};
 use sememe::vectors::{Embeddings, Matrix, View};
 use serde::Deserialize;
 
@@ -247,8 +247,8 @@ fn line_of(words: &[&str]) -> Embeddings {
 fn words_without_vectors_are_left_out_or_wrong() {
     let (x, y) = (line_of(&["a", "b", "c", "d"]), line_of(&["A", "B", "C", "D"]));
     let gold = gold(&[("a", "A"), ("b", "C"), ("b", "D"), ("c", "no"), ("no", "B")]);
-    let retriever = Retriever::new(Pair::new(x.matrix(), y.matrix()), Criterion::Nn).unwrap();
-    let result = translation(&x, &y, &gold, &retriever).unwrap();
+    let retriever = Retriever::new(x.matrix().clone(), y.matrix().clone(), Criterion::Nn, &()).unwrap();
+    let result = translation(&x, &y, &gold, &retriever, &()).unwrap();
     assert_eq!((result.queries, result.gold_words, result.unknown_words), (2, 4, 1));
     let answers: Vec<(&str, Answer)> = result.outcomes.iter().map(|one| (one.word.as_str(), one.answer)).collect();
     let expected = [("a", Answer::Found(1)), ("b", Answer::Found(3)), ("c", Answer::Unknown), ("no", Answer::Unknown)];
@@ -261,8 +261,8 @@ fn words_without_vectors_are_left_out_or_wrong() {
 
     let backwards: Vec<usize> = (0..4).rev().collect();
     let other = Embeddings::new(x.vocabulary().clone(), x.matrix().select(&backwards));
-    let retriever = Retriever::new(Pair::new(other.matrix(), y.matrix()), Criterion::Nn).unwrap();
-    let second = translation(&other, &y, &gold, &retriever).unwrap();
+    let retriever = Retriever::new(other.matrix().clone(), y.matrix().clone(), Criterion::Nn, &()).unwrap();
+    let second = translation(&other, &y, &gold, &retriever, &()).unwrap();
     let comparison = compare(&result, &second, &Bootstrap::default()).unwrap();
     assert_eq!((comparison.queries, comparison.only_first, comparison.only_second), (2, 1, 1));
     assert_eq!((comparison.difference, comparison.p_value), (0.0, 1.0));
@@ -287,8 +287,8 @@ fn gold_pairs_that_were_trained_on_are_counted() {
     // Words are numbers, of which 0 to 99 were tuples.
     let gold = gold(&[("5", "5"), ("5", "6"), ("7", "7"), ("110", "110"), ("unheard", "1")]);
     assert_eq!(overlap(&alignment, &gold), (4, 2, 2));
-    let retriever = Retriever::new(Pair::new(x.matrix(), y.matrix()), Criterion::Nn).unwrap();
-    let result = translation(x, y, &gold, &retriever).unwrap();
+    let retriever = Retriever::new(x.matrix().clone(), y.matrix().clone(), Criterion::Nn, &()).unwrap();
+    let result = translation(x, y, &gold, &retriever, &()).unwrap();
     let seen = Overlap::of(alignment.trained.as_ref().unwrap(), &gold, x, y);
     let unseen = result.unseen(&seen).unwrap();
     let is_found = result.outcomes.iter().any(|one| one.word == "110" && one.answer == Answer::Found(1));

@@ -125,7 +125,7 @@ fn the_files_of_a_space_keep_their_bits_when_it_grows() {
     for path in [path.clone(), folder.path().join("copy")] {
         let space = Space::open(&path).unwrap();
         assert_eq!(space.view("model.1").unwrap().matrix().as_slice(), grown.latent.view.rows().as_slice());
-        assert_eq!(space.log_density("model.1").unwrap(), grown.latent.log_density);
+        assert_eq!(space.log_density("model.1").unwrap().as_deref(), grown.latent.log_density.as_deref());
         let error = extend(space.alignment(), &space.latent_views().unwrap(), new(), &tuples, &fitting(None), &());
         assert!(error.unwrap_err().to_string().contains("already"));
         Space::check_writable(&path).unwrap();

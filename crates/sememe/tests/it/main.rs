@@ -17,3 +17,4 @@ mod properties;
 mod retrieval;
 mod samples;
 mod spaces;
+mod translating;

@@ -54,7 +54,7 @@ proptest! {
     fn probabilities_of_translations_add_up_to_at_most_one(seed in 0_u64..1000, temperature in 0.005_f64..1.0, k in 1_usize..90) {
         let (x, y) = two_views(80, 4, 4, seed);
         let hits = nearest(x.matrix(), y.matrix(), k, Criterion::Nn).unwrap();
-        for confidences in Confidence::new(y.matrix(), temperature).of_hits(x.matrix(), &hits) {
+        for confidences in Confidence::new(y.matrix().clone(), temperature).unwrap().of_hits(x.matrix(), &hits) {
             let sum: f64 = confidences.iter().sum();
             prop_assert!(sum <= 1.0 + 1e-4 && (k < 80 || sum > 1.0 - 1e-4), "{sum}");
             prop_assert!(confidences.is_sorted_by(|a, b| a >= b));

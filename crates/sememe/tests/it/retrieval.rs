@@ -1,10 +1,13 @@
 //! Every criterion against its definition, and what is asked that makes no sense.
 
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use sememe::Error;
 use sememe::model::{self, Method, Model, Shrinkage};
-use sememe::retrieve::{Criterion, Export, Generative, Metric, Pair, Retriever, nearest};
+use sememe::observe::{Event, Observer, Stage};
+use sememe::retrieve::{Criterion, Export, Generative, Hit, Metric, NOTHING, Retriever, hits_arrays, nearest};
 use sememe::vectors::{Embeddings, Matrix};
 use serde::Deserialize;
 
@@ -32,17 +35,17 @@ fn every_criterion_agrees_with_numpy() {
     let options = model::FitOptions::default().with_shrinkage(Shrinkage::None);
     let (model, _) = model::fit(&paired_moments(&x, &y), &options, &()).unwrap();
     let latent = [(0, &x), (1, &y)].map(|(view, rows)| model.views[view].project(rows.matrix()).unwrap());
-    let log_density = Some(&problem.log_density[..]);
-    let generative = Generative { model: &model, from: 0, to: 1, log_density };
+    let generative = Generative::new(&model, 0, 1, Some(problem.log_density.as_slice().into())).unwrap();
     assert_eq!(problem.criteria.len(), 10);
     for (name, expected) in &problem.criteria {
         let criterion: Criterion = name.parse().unwrap();
-        let pair = match criterion.is_generative() {
-            true => Pair { generative: Some(generative), ..Pair::new(&latent[0], &latent[1]) },
-            false => Pair::new(x.matrix(), y.matrix()),
+        let source = if criterion.is_generative() { &latent[0] } else { x.matrix() };
+        let builder = || match criterion.is_generative() {
+            true => Retriever::builder(latent[0].clone(), latent[1].clone(), criterion).generative(generative.clone()),
+            false => Retriever::builder(x.matrix().clone(), y.matrix().clone(), criterion),
         };
-        let retriever = Retriever::new(pair, criterion).unwrap();
-        let found = retriever.nearest(pair.source, expected.ids[0].len()).unwrap();
+        let retriever = builder().build(&()).unwrap();
+        let found = retriever.nearest(source, expected.ids[0].len(), &()).unwrap();
         for ((found, ids), scores) in found.iter().zip(&expected.ids).zip(&expected.scores) {
             assert_eq!(found.iter().map(|hit| hit.index).collect::<Vec<_>>(), *ids, "{name}");
             for (hit, score) in found.iter().zip(scores) {
@@ -50,8 +53,13 @@ fn every_criterion_agrees_with_numpy() {
             }
         }
         // The terms of one retriever serve another.
-        let again = Retriever::with_terms(pair, criterion, retriever.terms().to_vec()).unwrap();
-        assert_eq!(again.nearest(pair.source, 7).unwrap(), retriever.nearest(pair.source, 7).unwrap(), "{name}");
+        let again = builder().terms(retriever.terms().to_vec()).build(&()).unwrap();
+        assert_eq!(again.nearest(source, 7, &()).unwrap(), retriever.nearest(source, 7, &()).unwrap(), "{name}");
+        // Without what belongs to a query alone the order is the same.
+        let order = |hits: Vec<Vec<Hit>>| -> Vec<Vec<usize>> {
+            hits.iter().map(|hits| hits.iter().map(|hit| hit.index).collect()).collect()
+        };
+        assert_eq!(order(retriever.rank(source, 7, &()).unwrap()), order(found), "{name}");
     }
 }
 
@@ -80,14 +88,15 @@ fn any_index_of_exported_vectors_ranks_like_the_criterion() {
     let options = model::FitOptions::default().with_shrinkage(Shrinkage::None);
     let (model, _) = model::fit(&paired_moments(&x, &y), &options, &()).unwrap();
     let latent = [(0, &x), (1, &y)].map(|(view, rows)| model.views[view].project(rows.matrix()).unwrap());
-    let generative = Generative { model: &model, from: 0, to: 1, log_density: Some(&problem.log_density) };
+    let generative = Generative::new(&model, 0, 1, Some(problem.log_density.as_slice().into())).unwrap();
     for (name, expected) in &problem.criteria {
         let criterion: Criterion = name.parse().unwrap();
-        let pair = match criterion.is_generative() {
-            true => Pair { generative: Some(generative), ..Pair::new(&latent[0], &latent[1]) },
-            false => Pair::new(x.matrix(), y.matrix()),
+        let [source, target] = match criterion.is_generative() {
+            true => [&latent[0], &latent[1]],
+            false => [x.matrix(), y.matrix()],
         };
-        let retriever = Retriever::new(pair, criterion).unwrap();
+        let builder = Retriever::builder(source.clone(), target.clone(), criterion).generative(generative.clone());
+        let retriever = builder.build(&()).unwrap();
         for (_, metric) in Metric::ALL {
             if name == "corrected" {
                 assert!(Export::new(&retriever, metric).is_err());
@@ -100,18 +109,21 @@ fn any_index_of_exported_vectors_ranks_like_the_criterion() {
                 _ => 8,
             };
             assert_eq!(export.targets().cols(), coordinates, "{name} by {metric}");
-            let queries = export.queries(pair.source).unwrap();
+            let queries = export.queries(source).unwrap();
             assert_eq!(found_by_index(metric, &queries, export.targets(), 7), expected.ids, "{name} by {metric}");
         }
     }
 }
 
+fn by_pmi(model: &Model, (from, x): (usize, &Matrix), (to, y): (usize, &Matrix)) -> Retriever {
+    let generative = Generative::new(model, from, to, None).unwrap();
+    Retriever::builder(x.clone(), y.clone(), Criterion::Pmi).generative(generative).build(&()).unwrap()
+}
+
 /// Checks PMI from latent vectors against the densities of the vectors themselves.
 fn check_pmi(model: &Model, (from, x): (usize, &Embeddings), (to, y): (usize, &Embeddings)) {
     let latent = [(from, x), (to, y)].map(|(view, rows)| model.views[view].project(rows.matrix()).unwrap());
-    let generative = Generative { model, from, to, log_density: None };
-    let pair = Pair { generative: Some(generative), ..Pair::new(&latent[0], &latent[1]) };
-    let found = Retriever::new(pair, Criterion::Pmi).unwrap().nearest(&latent[0], 3).unwrap();
+    let found = by_pmi(model, (from, &latent[0]), (to, &latent[1])).nearest(&latent[0], 3, &()).unwrap();
     for (query, hits) in found.iter().enumerate().take(8) {
         for hit in hits {
             let expected = model.pmi((from, x.vector(query)), (to, y.vector(hit.index))).unwrap();
@@ -142,9 +154,7 @@ fn pmi_of_ibfa_is_the_formula_in_canonical_coordinates() {
     let (x, y) = two_views(90, 4, 5, 8);
     let (model, _) = model::fit(&paired_moments(&x, &y), &Default::default(), &()).unwrap();
     let z = [(0, &x), (1, &y)].map(|(view, rows)| model.views[view].project(rows.matrix()).unwrap());
-    let generative = Generative { model: &model, from: 0, to: 1, log_density: None };
-    let pair = Pair { generative: Some(generative), ..Pair::new(&z[0], &z[1]) };
-    let found = Retriever::new(pair, Criterion::Pmi).unwrap().nearest(&z[0], 90).unwrap();
+    let found = by_pmi(&model, (0, &z[0]), (1, &z[1])).nearest(&z[0], 90, &()).unwrap();
     for hit in &found[5] {
         let canonical = |side: usize, row: usize, j: usize| f64::from(z[side].row(row)[j]) / model.rho[j].sqrt();
         let expected: f64 = (0..4)
@@ -164,8 +174,8 @@ fn an_extra_pool_of_queries_lowers_ranks() {
     let target = Matrix::new(vec![1.0, 0.0, 1.0, 1.0], 2);
     let query = Matrix::new(vec![1.0, 0.1], 2);
     let best = |criterion: &str| {
-        let retriever = Retriever::new(Pair::new(&source, &target), criterion.parse().unwrap()).unwrap();
-        retriever.nearest(&query, 1).unwrap()[0][0].index
+        let retriever = Retriever::new(source.clone(), target.clone(), criterion.parse().unwrap(), &()).unwrap();
+        retriever.nearest(&query, 1, &()).unwrap()[0][0].index
     };
     // Alone it is the first for both targets. With the pool, to which it belongs itself, the second word is nearer to the
     // first target.
@@ -189,13 +199,7 @@ fn requests_that_make_no_sense_are_errors() {
         assert!(said(nearest(&broken, x, 1, criterion)).contains("not finite in row 5"), "{criterion}");
         assert!(said(nearest(x, &broken, 1, criterion)).contains("not finite in row 5"), "{criterion}");
     }
-    let zero = Matrix::new(vec![1.0, 2.0, 0.0, 0.0], 2);
-    for criterion in ["nn", "csls", "isf", "corrected"] {
-        let refused = said(nearest(&zero, &zero, 1, criterion.parse().unwrap()));
-        assert!(refused.contains("zero in row 2: that has no direction"), "{refused}");
-    }
-    assert_eq!(nearest(&zero, &zero, 1, Criterion::L2).unwrap()[1][0].index, 1);
-    let terms = Retriever::with_terms(Pair::new(x, x), Criterion::CSLS, vec![0.0]);
+    let terms = Retriever::builder(x.clone(), x.clone(), Criterion::CSLS).terms(vec![0.0]).build(&());
     assert!(terms.is_err_and(|error| error.to_string().contains("there are 20 targets")));
 }
 
@@ -205,9 +209,10 @@ fn only_generative_models_have_likelihoods() {
     let refused = |method, criterion| {
         let options = model::FitOptions::default().with_method(Some(method));
         let (model, _) = model::fit(&paired_moments(&x, &y), &options, &()).unwrap();
-        let generative = Generative { model: &model, from: 0, to: 1, log_density: None };
-        let pair = Pair { generative: Some(generative), ..Pair::new(x.matrix(), y.matrix()) };
-        Retriever::new(pair, criterion).map(|_| ()).unwrap_err()
+        let builder = Retriever::builder(x.matrix().clone(), y.matrix().clone(), criterion);
+        let built =
+            Generative::new(&model, 0, 1, None).and_then(|generative| builder.generative(generative).build(&()));
+        built.map(|_| ()).unwrap_err()
     };
     assert!(matches!(refused(Method::Svd, Criterion::Pmi), Error::NoDensity { .. }));
     assert!(refused(Method::Ibfa, Criterion::Logp).to_string().contains("without log densities"));
@@ -225,5 +230,93 @@ fn empty_sides_and_large_k_give_what_there_is() {
             found.iter().all(|hits| hits.len() == 2 && hits.iter().all(|hit| hit.score.is_finite())),
             "{criterion}"
         );
+    }
+}
+
+const BY_COSINE: [&str; 4] = ["nn", "csls", "isf", "corrected"];
+
+#[test]
+fn zero_rows_are_left_out_and_counted_where_directions_are_compared() {
+    // Few queries are looked at one by one, many are screened.
+    for count in [4, 60] {
+        let (x, y) = two_views(count, 3, 3, 1);
+        let with_zeros = |rows: &Matrix, at: [usize; 2]| {
+            let mut values = rows.as_slice().to_vec();
+            at.iter().for_each(|row| values[3 * row..3 * (row + 1)].fill(0.0));
+            Matrix::new(values, 3)
+        };
+        let (queries, targets) = ([1, 3], [0, 2]);
+        let (x, y) = (with_zeros(x.matrix(), queries), with_zeros(y.matrix(), targets));
+        let kept = |zeros: [usize; 2]| (0..count).filter(|row| !zeros.contains(row)).collect::<Vec<_>>();
+        let (kept_x, kept_y) = (kept(queries), kept(targets));
+        for criterion in BY_COSINE {
+            let criterion: Criterion = criterion.parse().unwrap();
+            let retriever = Retriever::new(x.clone(), y.clone(), criterion, &()).unwrap();
+            assert_eq!(retriever.zero_targets(), 2, "{criterion}");
+            let found = retriever.nearest(&x, count, &()).unwrap();
+            assert!(queries.iter().all(|&query| found[query].is_empty()), "{criterion}");
+            // The others find what they find where there are no zero rows.
+            let expected = nearest(&x.select(&kept_x), &y.select(&kept_y), count, criterion).unwrap();
+            for (&query, expected) in kept_x.iter().zip(expected) {
+                assert_eq!(found[query].len(), expected.len(), "{criterion}");
+                for (hit, expected) in found[query].iter().zip(expected) {
+                    assert_eq!(hit.index, kept_y[expected.index], "{criterion}");
+                    assert!((hit.score - expected.score).abs() < 1e-5, "{criterion}: {hit:?} {expected:?}");
+                }
+            }
+            let (ids, scores) = hits_arrays(&found, count);
+            assert_eq!(ids.len(), count * count);
+            let missing = ids.iter().zip(&scores).filter(|(id, score)| **id == NOTHING.0 && score.is_nan()).count();
+            assert_eq!(missing, 2 * count + 2 * (count - 2));
+        }
+        // A zero row has a length and a product.
+        for criterion in [Criterion::Dot, Criterion::L2] {
+            let retriever = Retriever::new(x.clone(), y.clone(), criterion, &()).unwrap();
+            assert_eq!(retriever.zero_targets(), 0);
+            assert!(retriever.nearest(&x, count, &()).unwrap().iter().all(|hits| hits.len() == count));
+        }
+        let retriever = Retriever::new(x.clone(), y.clone(), Criterion::Nn, &()).unwrap();
+        let refused = Export::new(&retriever, Metric::Ip).map(|_| ()).unwrap_err().to_string();
+        assert!(refused.contains("zero in row 1: that has no direction"), "{refused}");
+    }
+}
+
+/// Counts how often rows are made ready for a search of many queries.
+#[derive(Default)]
+struct Preparations(AtomicUsize);
+
+impl Observer for Preparations {
+    fn observe(&self, event: Event) -> ControlFlow<()> {
+        if let Event::Progress { stage: Stage::Preparing, done, total } = event {
+            self.0.fetch_add(usize::from(done == total), Ordering::Relaxed);
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+#[test]
+fn a_retriever_is_prepared_once_and_any_batch_gives_the_same_bits() {
+    fn can_be_shared<T: Send + Sync + Clone>(_: &T) {}
+    let (x, y) = two_views(300, 5, 5, 2);
+    let (x, y) = (x.matrix(), y.matrix());
+    for criterion in ["nn", "csls:k=3", "csls:words=40", "isf", "dot", "l2"] {
+        let preparations = Preparations::default();
+        let retriever = Retriever::new(x.clone(), y.clone(), criterion.parse().unwrap(), &preparations).unwrap();
+        can_be_shared(&retriever);
+        let all = retriever.nearest(x, 4, &preparations).unwrap();
+        let after_one = preparations.0.load(Ordering::Relaxed);
+        let rows = |range: std::ops::Range<usize>| x.select(&range.collect::<Vec<_>>());
+        let shared = retriever.clone();
+        let (first, second) = (rows(0..100), rows(100..300));
+        let batch = std::thread::spawn(move || shared.nearest(&second, 4, &()).unwrap());
+        let mut found = retriever.nearest(&first, 4, &preparations).unwrap();
+        found.extend(batch.join().unwrap());
+        assert_eq!(found, all, "{criterion}");
+        // Single queries are looked up without a screen.
+        for query in [0, 150, 299] {
+            assert_eq!(retriever.nearest(&x.select(&[query]), 4, &()).unwrap()[0], all[query], "{criterion}");
+        }
+        assert_eq!(preparations.0.load(Ordering::Relaxed), after_one, "{criterion}: prepared again");
+        assert!(after_one >= 1, "{criterion}");
     }
 }

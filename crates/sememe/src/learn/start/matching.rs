@@ -4,6 +4,7 @@ use rayon::prelude::*;
 
 use super::components::Components;
 use crate::linalg::{Mat, times, times_transpose, transpose_times};
+use crate::retrieve::mutual_best;
 use crate::vectors::Matrix;
 
 /// How finely distributions are compared.
@@ -43,12 +44,18 @@ pub fn matching(x: &Components, y: &Components) -> Mat {
 
 /// Each other's most probable ones alone.
 fn mutual(matching: &Mat) -> Mat {
-    let largest = |values: &mut dyn Iterator<Item = f64>| values.fold(f64::NEG_INFINITY, f64::max);
     let (rows, cols) = (matching.nrows(), matching.ncols());
-    let of_rows: Vec<f64> = (0..rows).map(|i| largest(&mut (0..cols).map(|j| matching[(i, j)]))).collect();
-    let of_cols: Vec<f64> = (0..cols).map(|j| largest(&mut (0..rows).map(|i| matching[(i, j)]))).collect();
-    let is_mutual = |i: usize, j: usize| matching[(i, j)] == of_rows[i] && matching[(i, j)] == of_cols[j];
-    Mat::from_fn(rows, cols, |i, j| if is_mutual(i, j) { matching[(i, j)] } else { 0.0 })
+    let largest = |values: &mut dyn Iterator<Item = f64>| {
+        let larger = |best: (usize, f64), (at, value)| if value > best.1 { (at, value) } else { best };
+        values.enumerate().fold((0, f64::NEG_INFINITY), larger).0
+    };
+    let of_rows = (0..rows).map(|i| (i, largest(&mut (0..cols).map(|j| matching[(i, j)]))));
+    let of_cols: Vec<usize> = (0..cols).map(|j| largest(&mut (0..rows).map(|i| matching[(i, j)]))).collect();
+    let mut mutual = Mat::zeros(rows, cols);
+    for [i, j] in mutual_best(of_rows, |j| Some(of_cols[j])) {
+        mutual[(i, j)] = matching[(i, j)];
+    }
+    mutual
 }
 
 /// Minus the squared difference of the quantiles of every two components.

@@ -1,0 +1,101 @@
+//! One side of a search, prepared once for all searches.
+
+use std::sync::{Arc, OnceLock};
+
+use super::bounds::Bias;
+use super::rows::{Role, Rows, Scaled};
+use super::screen::Screen;
+use crate::error::Result;
+use crate::observe::{Meter, Observer, Stage};
+use crate::vectors::Matrix;
+
+/// The value of a cell, which is computed where there is none yet.
+///
+/// Unlike [`OnceLock::get_or_init`] no lock is held meanwhile: the work runs on rayon's threads, and a thread that waits for
+/// it may pick up another search that wants the same cell. Two threads that come at the same time both compute it.
+pub(crate) fn get_or_compute<T>(cell: &OnceLock<T>, compute: impl FnOnce() -> Result<T>) -> Result<&T> {
+    match cell.get() {
+        Some(value) => Ok(value),
+        None => {
+            let value = compute()?;
+            Ok(cell.get_or_init(|| value))
+        }
+    }
+}
+
+/// Rows that are compared with others, as directions or as they are. What is prepared of them is kept.
+pub(crate) struct Side {
+    matrix: Matrix,
+    directions: OnceLock<Arc<Indexed>>,
+    plain: OnceLock<Arc<Indexed>>,
+}
+
+impl Side {
+    pub(crate) fn new(matrix: Matrix) -> Arc<Self> {
+        Arc::new(Side { matrix, directions: OnceLock::new(), plain: OnceLock::new() })
+    }
+
+    pub(crate) fn matrix(&self) -> &Matrix {
+        &self.matrix
+    }
+
+    /// The rows scaled to length 1, for cosines.
+    pub(super) fn directions(&self, role: Role) -> Result<&Arc<Indexed>> {
+        get_or_compute(&self.directions, || {
+            Ok(Arc::new(Indexed::new(Scaled::directions(self.matrix.clone(), 1.0, role)?)))
+        })
+    }
+
+    /// The rows as they are.
+    pub(super) fn plain(&self, role: Role) -> Result<&Arc<Indexed>> {
+        get_or_compute(&self.plain, || Ok(Arc::new(Indexed::new(Scaled::times(self.matrix.clone(), 1.0, role)?))))
+    }
+}
+
+/// Rows to search among, and what a search of many queries needs of them.
+pub(super) struct Indexed {
+    scaled: Scaled,
+    screen: OnceLock<Screen>,
+    unbiased: OnceLock<Bias>,
+}
+
+impl Indexed {
+    pub(super) fn new(scaled: Scaled) -> Self {
+        Indexed { scaled, screen: OnceLock::new(), unbiased: OnceLock::new() }
+    }
+
+    pub(super) fn scaled(&self) -> &Scaled {
+        &self.scaled
+    }
+
+    pub(super) fn rows(&self) -> Rows<'_> {
+        self.scaled.rows()
+    }
+
+    /// The screen, prepared when it is first asked for.
+    pub(super) fn screen(&self, observer: &dyn Observer) -> Result<&Screen> {
+        get_or_compute(&self.screen, || {
+            let rows = self.rows();
+            let meter = Meter::new(observer, Stage::Preparing, rows.len());
+            meter.check()?;
+            let screen = Screen::of(rows);
+            meter.advance(rows.len())?;
+            Ok(screen)
+        })
+    }
+
+    /// No term for any row, but for those without a direction, which are left out.
+    pub(super) fn unbiased(&self) -> &Bias {
+        self.unbiased.get_or_init(|| self.biased(vec![0.0; self.rows().len()]))
+    }
+
+    /// A term for each row; rows without a direction are left out.
+    pub(super) fn biased(&self, mut terms: Vec<f64>) -> Bias {
+        for (row, term) in terms.iter_mut().enumerate() {
+            if self.scaled.is_zero(row) {
+                *term = f64::NEG_INFINITY;
+            }
+        }
+        Bias::new(terms)
+    }
+}

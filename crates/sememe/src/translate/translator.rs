@@ -1,0 +1,271 @@
+//! Translates what a person types: words of one view, their best translations in others.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Confidence, closest_spellings};
+use crate::align::Alignment;
+use crate::error::Result;
+use crate::lexicon::find_word;
+use crate::observe::Observer;
+use crate::retrieve::{Criterion, Hit, Retriever};
+use crate::space::Space;
+use crate::vectors::{Embeddings, Matrix};
+
+/// How many spellings are suggested for a word that is not there.
+const SUGGESTIONS: usize = 3;
+
+/// How to translate.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct TranslateOptions {
+    /// What candidates are ranked by.
+    pub criterion: Criterion,
+    /// How many candidates each word gets in each view, at least one.
+    pub candidates: usize,
+    /// A translation is not known when its first candidate is less probable than this.
+    pub min_confidence: f64,
+}
+
+impl Default for TranslateOptions {
+    fn default() -> Self {
+        TranslateOptions { criterion: Criterion::Nn, candidates: 5, min_confidence: 0.05 }
+    }
+}
+
+impl TranslateOptions {
+    /// Candidates ranked by a criterion.
+    pub fn new(criterion: Criterion) -> Self {
+        TranslateOptions { criterion, ..Default::default() }
+    }
+
+    /// So many candidates for each word in each view.
+    pub fn candidates(self, candidates: usize) -> Self {
+        TranslateOptions { candidates, ..self }
+    }
+
+    /// A translation is not known when its first candidate is less probable than this.
+    pub fn min_confidence(self, min_confidence: f64) -> Self {
+        TranslateOptions { min_confidence, ..self }
+    }
+}
+
+/// Translates words of one view of a space to others, any number of times. Clones share words, vectors and what is prepared of
+/// them.
+#[derive(Clone)]
+pub struct Translator {
+    alignment: Arc<Alignment>,
+    from: String,
+    /// Place of the view in the model.
+    view: usize,
+    source: Embeddings,
+    /// Vectors of words that the space does not have.
+    further: Option<Embeddings>,
+    targets: Vec<Target>,
+    options: TranslateOptions,
+}
+
+/// One view to translate to.
+#[derive(Clone)]
+struct Target {
+    name: String,
+    words: Embeddings,
+    retriever: Retriever,
+    confidence: Option<Confidence>,
+}
+
+/// What was found for some words. It serialises as `sememe translate --json` prints it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Translations {
+    /// The view that the words are of.
+    pub from: String,
+    /// The views that they were translated to.
+    pub to: Vec<String>,
+    /// What candidates are ranked by.
+    pub criterion: Criterion,
+    /// A translation is not known when its first candidate is less probable than this.
+    pub min_confidence: f64,
+    /// For every word that has a vector, in order, one for each view.
+    pub translations: Vec<WordTranslation>,
+    /// Words that have no vector.
+    pub unknown: Vec<String>,
+    /// What these may be misspellings of.
+    pub suggestions: BTreeMap<String, Vec<String>>,
+}
+
+/// The candidates for one word in one view.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct WordTranslation {
+    /// The word as it was given.
+    pub word: String,
+    /// The view of the candidates.
+    pub to: String,
+    /// Whether the first candidate is sure enough.
+    pub known: bool,
+    /// The best first; none for a word without a direction.
+    pub candidates: Vec<Candidate>,
+}
+
+/// A word that may be a translation.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Candidate {
+    /// The word.
+    pub word: String,
+    /// Its score by the criterion.
+    pub score: f32,
+    /// How probable it is right, where the space is calibrated.
+    pub confidence: Option<f64>,
+}
+
+impl Translator {
+    /// Prepares to translate words of the view `from` to some other views.
+    pub fn open(
+        space: &Space,
+        from: &str,
+        to: &[impl AsRef<str>],
+        options: &TranslateOptions,
+        observer: &dyn Observer,
+    ) -> Result<Self> {
+        let alignment = space.shared_alignment();
+        let view = alignment.model.view_index(from)?;
+        let mut targets = Vec::new();
+        for name in to.iter().map(AsRef::as_ref) {
+            let retriever = space.retriever(from, name, options.criterion, observer)?;
+            let words = space.view(name)?;
+            let temperature = alignment.temperature(view, alignment.model.view_index(name)?);
+            let confidence = temperature.map(|t| Confidence::new(words.matrix().clone(), t)).transpose()?;
+            targets.push(Target { name: name.to_owned(), words, retriever, confidence });
+        }
+        let source = space.view(from)?;
+        Ok(Translator {
+            alignment,
+            from: from.to_owned(),
+            view,
+            source,
+            further: None,
+            targets,
+            options: options.clone(),
+        })
+    }
+
+    /// Looks words that the space does not have up among these vectors, which are of the view before it was aligned. A fastText
+    /// model composes the vector of any word.
+    pub fn with_vectors(self, further: Embeddings) -> Result<Self> {
+        self.alignment.model.views[self.view].check_dimension(further.dim())?;
+        Ok(Translator { further: Some(further), ..self })
+    }
+
+    /// Whether translations to every view come with confidences: a space that was aligned without words to calibrate them by
+    /// has none.
+    pub fn has_confidences(&self) -> bool {
+        self.targets.iter().all(|target| target.confidence.is_some())
+    }
+
+    /// How many words of each view are never found, as their vectors are zero and the criterion compares directions.
+    pub fn zero_targets(&self) -> impl Iterator<Item = (&str, usize)> {
+        self.targets.iter().map(|target| (target.name.as_str(), target.retriever.zero_targets()))
+    }
+
+    /// The best translations of words as somebody wrote them: under the casing of the space, expressions with spaces or
+    /// underscores.
+    pub fn translate(&self, words: &[impl AsRef<str>], observer: &dyn Observer) -> Result<Translations> {
+        let (mut known, mut queries) = (Vec::new(), Vec::new());
+        let (mut unknown, mut suggestions) = (Vec::new(), BTreeMap::new());
+        for word in words.iter().map(AsRef::as_ref) {
+            let spelled = self.alignment.preparation.casing.of_word(word);
+            match self.vector(&spelled)? {
+                Some(vector) => {
+                    queries.extend(vector);
+                    known.push(word);
+                }
+                None => {
+                    let close = closest_spellings(self.source.vocabulary(), &spelled, SUGGESTIONS);
+                    suggestions.insert(word.to_owned(), close.into_iter().map(str::to_owned).collect());
+                    unknown.push(word.to_owned());
+                }
+            }
+        }
+        let queries = Matrix::new(queries, self.source.dim());
+        let found = self.targets.iter().map(|target| {
+            let hits = target.retriever.nearest(&queries, self.options.candidates, observer)?;
+            Ok(target.candidates(&queries, hits).into_iter())
+        });
+        let mut found = found.collect::<Result<Vec<_>>>()?;
+        let mut translations = Vec::with_capacity(known.len() * self.targets.len());
+        for word in known {
+            for (target, found) in self.targets.iter().zip(&mut found) {
+                let candidates = found.next().unwrap_or_default();
+                let (word, to) = (word.to_owned(), target.name.clone());
+                translations.push(WordTranslation { word, to, known: self.is_known(&candidates), candidates });
+            }
+        }
+        Ok(Translations {
+            from: self.from.clone(),
+            to: self.targets.iter().map(|target| target.name.clone()).collect(),
+            criterion: self.options.criterion,
+            min_confidence: self.options.min_confidence,
+            translations,
+            unknown,
+            suggestions,
+        })
+    }
+
+    /// Where a word lies in the latent space: as the space says, or from further vectors.
+    fn vector(&self, spelled: &str) -> Result<Option<Vec<f32>>> {
+        if let Some(row) = find_word(self.source.vocabulary(), spelled) {
+            return Ok(Some(self.source.vector(row).to_vec()));
+        }
+        let Some(further) = &self.further else { return Ok(None) };
+        let (found, _) = further.select([spelled]);
+        if found.is_empty() {
+            return Ok(None);
+        }
+        let prepared = self.alignment.prepare(self.view, found.into_matrix())?;
+        Ok(Some(self.alignment.model.views[self.view].project(&prepared)?.into_vec()))
+    }
+
+    /// Whether the first candidate is sure enough.
+    fn is_known(&self, candidates: &[Candidate]) -> bool {
+        let is_sure = |confidence| confidence >= self.options.min_confidence;
+        candidates.first().is_some_and(|first| first.confidence.is_none_or(is_sure))
+    }
+}
+
+impl Target {
+    /// The words of hits, with how sure they are.
+    fn candidates(&self, queries: &Matrix, hits: Vec<Vec<Hit>>) -> Vec<Vec<Candidate>> {
+        let confidences = match &self.confidence {
+            Some(confidence) => confidence.of_hits(queries, &hits),
+            None => vec![Vec::new(); hits.len()],
+        };
+        let candidates = |(hits, confidences): (Vec<Hit>, Vec<f64>)| {
+            let candidate = |(rank, hit): (usize, Hit)| Candidate {
+                word: self.words.word(hit.index).to_owned(),
+                score: hit.score,
+                confidence: confidences.get(rank).copied(),
+            };
+            hits.into_iter().enumerate().map(candidate).collect()
+        };
+        hits.into_iter().zip(confidences).map(candidates).collect()
+    }
+}
+
+impl Translations {
+    /// What to say of a word that is not there, with the spellings that may be meant.
+    pub fn about_unknown(&self, word: &str) -> String {
+        let spelled = self.suggestions.get(word).map_or(&[][..], Vec::as_slice);
+        let spelled: Vec<String> = spelled.iter().map(|word| format!("{word:?}")).collect();
+        let suggestion = match spelled.split_last() {
+            None => String::new(),
+            Some((only, [])) => format!("; did you mean {only}?"),
+            Some((last, others)) => format!("; did you mean {} or {last}?", others.join(", ")),
+        };
+        format!("{word:?} is not in the vocabulary of {}{suggestion}", self.from)
+    }
+}
