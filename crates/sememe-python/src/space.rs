@@ -113,7 +113,9 @@ impl Space {
         vectors: Option<&Bound<'_, Embeddings>>,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<(Candidates, Unknown, usize)> {
-        let options = TranslateOptions::new(Criterion::from_str(criterion).map_err(exception)?).candidates(k);
+        let options = TranslateOptions::default()
+            .with_criterion(Criterion::from_str(criterion).map_err(exception)?)
+            .with_candidates(k);
         check_count(k, self.open_views(py, &from, &to)?.1.len())?;
         let (space, vectors) = (self.space.clone(), vectors.map(|vectors| vectors.get().0.clone()));
         let (mut found, zeros) = run(py, progress, move |monitor| {
@@ -146,10 +148,11 @@ impl Space {
         output: Option<PathBuf>,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<InducedRows<'py>> {
-        let options = InduceOptions::new(Criterion::from_str(criterion).map_err(exception)?)
-            .mutual(mutual)
-            .min_confidence((min_confidence > 0.0).then_some(min_confidence))
-            .max_words(max_words);
+        let options = InduceOptions::default()
+            .with_criterion(Criterion::from_str(criterion).map_err(exception)?)
+            .with_mutual(mutual)
+            .with_min_confidence((min_confidence > 0.0).then_some(min_confidence))
+            .with_max_words(max_words);
         let space = self.space.clone();
         let (induced, has_confidences) = run(py, progress, move |monitor| {
             let induction = Induction::open(&space, &from, &to, &options, &**monitor)?;

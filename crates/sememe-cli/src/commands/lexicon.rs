@@ -15,10 +15,11 @@ pub fn induce(arguments: &Induce, global: &Global) -> anyhow::Result<()> {
     let mut stopwatch = Stopwatch::start(global);
     let space = Space::open(&arguments.space)?;
     let criterion = arguments.ranking.criterion;
-    let options = InduceOptions::new(criterion)
-        .mutual(arguments.mutual)
-        .min_confidence(arguments.min_confidence)
-        .max_words(arguments.max_words.map(Into::into));
+    let options = InduceOptions::default()
+        .with_criterion(criterion)
+        .with_mutual(arguments.mutual)
+        .with_min_confidence(arguments.min_confidence)
+        .with_max_words(arguments.max_words.map(Into::into));
     let bar = Bar::new(global, "comparing words");
     let induction = Induction::open(&space, from, to, &options, &*bar);
     bar.finish();

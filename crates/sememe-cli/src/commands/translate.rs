@@ -49,9 +49,10 @@ pub fn run(arguments: &Translate, global: &Global) -> anyhow::Result<()> {
 
 fn open(arguments: &Translate, global: &Global) -> anyhow::Result<Translator> {
     let space = Space::open(&arguments.space)?;
-    let options = TranslateOptions::new(arguments.ranking.criterion)
-        .candidates(arguments.candidates.get())
-        .min_confidence(arguments.min_confidence);
+    let options = TranslateOptions::default()
+        .with_criterion(arguments.ranking.criterion)
+        .with_candidates(arguments.candidates.get())
+        .with_min_confidence(arguments.min_confidence);
     let bar = Bar::new(global, "comparing words");
     let translator = Translator::open(&space, &arguments.from, &arguments.to, &options, &*bar);
     bar.finish();

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::Confidence;
 use crate::error::{Error, Result};
 use crate::files::Output;
+use crate::names::setters;
 use crate::observe::{Event, Meter, Observer, Stage};
 use crate::retrieve::{Criterion, Hit, Retriever, mutual_best};
 use crate::space::Space;
@@ -35,27 +36,16 @@ pub struct InduceOptions {
     pub max_words: Option<usize>,
 }
 
-impl InduceOptions {
-    /// Translations ranked by a criterion.
-    pub fn new(criterion: Criterion) -> Self {
-        InduceOptions { criterion, ..Default::default() }
-    }
-
-    /// Whether to keep only words that are each other's best translation.
-    pub fn mutual(self, mutual: bool) -> Self {
-        InduceOptions { mutual, ..self }
-    }
-
-    /// Leaves out translations that are less sure.
-    pub fn min_confidence(self, min_confidence: Option<f64>) -> Self {
-        InduceOptions { min_confidence, ..self }
-    }
-
-    /// Translates only so many words, from the beginning.
-    pub fn max_words(self, max_words: Option<usize>) -> Self {
-        InduceOptions { max_words, ..self }
-    }
-}
+setters!(InduceOptions {
+    /// Sets [`InduceOptions::criterion`].
+    with_criterion: criterion = Criterion,
+    /// Sets [`InduceOptions::mutual`].
+    with_mutual: mutual = bool,
+    /// Sets [`InduceOptions::min_confidence`].
+    with_min_confidence: min_confidence = Option<f64>,
+    /// Sets [`InduceOptions::max_words`].
+    with_max_words: max_words = Option<usize>,
+});
 
 /// Induces a dictionary from one view of a space to another.
 #[derive(Clone)]

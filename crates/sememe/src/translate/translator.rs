@@ -9,6 +9,7 @@ use super::{Confidence, closest_spellings};
 use crate::align::Alignment;
 use crate::error::Result;
 use crate::lexicon::find_word;
+use crate::names::setters;
 use crate::observe::Observer;
 use crate::retrieve::{Criterion, Hit, Retriever};
 use crate::space::Space;
@@ -36,22 +37,14 @@ impl Default for TranslateOptions {
     }
 }
 
-impl TranslateOptions {
-    /// Candidates ranked by a criterion.
-    pub fn new(criterion: Criterion) -> Self {
-        TranslateOptions { criterion, ..Default::default() }
-    }
-
-    /// So many candidates for each word in each view.
-    pub fn candidates(self, candidates: usize) -> Self {
-        TranslateOptions { candidates, ..self }
-    }
-
-    /// A translation is not known when its first candidate is less probable than this.
-    pub fn min_confidence(self, min_confidence: f64) -> Self {
-        TranslateOptions { min_confidence, ..self }
-    }
-}
+setters!(TranslateOptions {
+    /// Sets [`TranslateOptions::criterion`].
+    with_criterion: criterion = Criterion,
+    /// Sets [`TranslateOptions::candidates`].
+    with_candidates: candidates = usize,
+    /// Sets [`TranslateOptions::min_confidence`].
+    with_min_confidence: min_confidence = f64,
+});
 
 /// Translates words of one view of a space to others, any number of times. Clones share words, vectors and what is prepared of
 /// them.

@@ -4,7 +4,7 @@ use sememe::align::{AlignOptions, align};
 use sememe::prepare::Casing;
 use sememe::space::Space;
 use sememe::translate::{InduceOptions, Induction, TranslateOptions, Translations, Translator};
-use sememe::vectors::{Embeddings, Matrix, Vocabulary};
+use sememe::vectors::{Embeddings, Matrix, View, Vocabulary};
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -37,7 +37,7 @@ fn space() -> (TempDir, Space, Embeddings) {
     let mut rows = last.view.rows().clone();
     let dim = rows.cols();
     rows.as_mut_slice()[(ROWS - 1) * dim..].fill(0.0);
-    last.view = last.view.with_rows(rows);
+    last.view = View::from_embeddings("z", last.view.named().with_matrix(rows));
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("space");
     Space::write(&path, &aligned.alignment, &aligned.latent).unwrap();
@@ -51,7 +51,7 @@ fn translate(translator: &Translator, words: &[&str]) -> Translations {
 #[test]
 fn words_are_found_however_they_are_written() {
     let (_folder, space, _) = space();
-    let options = TranslateOptions::default().candidates(3);
+    let options = TranslateOptions::default().with_candidates(3);
     let translator = Translator::open(&space, "x", &["y", "z"], &options, &()).unwrap();
     let answer = translate(&translator, &["new_word8", "NEW WORD8", "New Word8", "word9"]);
     assert!(answer.unknown.is_empty());
@@ -65,7 +65,7 @@ fn words_are_found_however_they_are_written() {
     assert!(answer.translations.iter().all(|found| found.candidates.len() == 3));
     // The zero vector is skipped and counted.
     assert_eq!(translator.zero_targets().collect::<Vec<_>>(), [("y", 0), ("z", 1)]);
-    let all = Translator::open(&space, "x", &["z"], &options.candidates(ROWS), &()).unwrap();
+    let all = Translator::open(&space, "x", &["z"], &options.with_candidates(ROWS), &()).unwrap();
     let found = &translate(&all, &["word9"]).translations[0].candidates;
     assert!(found.len() == ROWS - 1 && found.iter().all(|candidate| candidate.word != "word119"));
     let back = Translator::open(&space, "z", &["x"], &TranslateOptions::default(), &()).unwrap();
@@ -98,7 +98,8 @@ fn unknown_words_get_suggestions_or_further_vectors_under_the_casing_of_the_spac
 #[test]
 fn what_is_found_serialises_with_the_keys_of_the_command() {
     let (_folder, space, _) = space();
-    let options = TranslateOptions::new("csls:k=5".parse().unwrap()).candidates(1).min_confidence(1.0);
+    let options = TranslateOptions::default().with_criterion("csls:k=5".parse().unwrap());
+    let options = options.with_candidates(1).with_min_confidence(1.0);
     let translator = Translator::open(&space, "x", &["y"], &options, &()).unwrap();
     let found = json!(translate(&translator, &["word9", "zzzzzzzz"]));
     let candidate = &found["translations"][0]["candidates"][0];
@@ -121,12 +122,12 @@ fn what_is_found_serialises_with_the_keys_of_the_command() {
 #[test]
 fn an_induced_dictionary_has_the_first_translation_of_every_word() {
     let (_folder, space, _) = space();
-    let options = InduceOptions::new("csls".parse().unwrap()).max_words(Some(40));
+    let options = InduceOptions::default().with_criterion("csls".parse().unwrap()).with_max_words(Some(40));
     let induction = Induction::open(&space, "x", "y", &options, &()).unwrap();
     let induced = induction.run(&()).unwrap();
     assert_eq!((induced.len(), induction.words()), (40, 40));
     let [source, target] = induction.views();
-    let options = TranslateOptions::new("csls".parse().unwrap()).candidates(1);
+    let options = TranslateOptions::default().with_criterion("csls".parse().unwrap()).with_candidates(1);
     let translator = Translator::open(&space, "x", &["y"], &options, &()).unwrap();
     for pair in &induced {
         let answer = translate(&translator, &[source.word(pair.from)]);
@@ -135,7 +136,7 @@ fn an_induced_dictionary_has_the_first_translation_of_every_word() {
         assert!((candidate.confidence.unwrap() - pair.confidence.unwrap()).abs() < 1e-6);
     }
     // A zero vector has no translation.
-    let induction = Induction::open(&space, "z", "x", &InduceOptions::default().mutual(true), &()).unwrap();
+    let induction = Induction::open(&space, "z", "x", &InduceOptions::default().with_mutual(true), &()).unwrap();
     assert!(induction.run(&()).unwrap().iter().all(|pair| pair.from != ROWS - 1));
     // Without temperatures nothing can be sure enough.
     let mut alignment = space.alignment().clone();
