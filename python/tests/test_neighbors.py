@@ -105,3 +105,16 @@ def test_confidence_is_a_softmax_of_cosines():
     for wrong in ({"temperature": 0}, {"temperature": np.nan}, {"ids": ids + 2000}, {"ids": ids[:5]}):
         with pytest.raises(ValueError):
             sememe.confidence(QUERIES, TARGETS, **{"ids": ids, "temperature": 0.05, **wrong})
+
+
+@pytest.mark.parametrize("criterion", ["nn", "csls", "isf", "corrected"])
+def test_zero_rows_are_skipped_with_a_warning(criterion):
+    rng = np.random.default_rng(0)
+    queries, targets = rng.normal(size=(20, 4)).astype("f4"), rng.normal(size=(30, 4)).astype("f4")
+    queries[3], targets[6] = 0, 0
+    with pytest.warns(sememe.ZeroVectorWarning) as said:
+        ids, scores = sememe.neighbors(queries, targets, 30, criterion)
+    assert [str(w.message).split(" zero")[0] for w in said] == ["1 targets are", "1 queries are"]
+    assert (ids[3] == -1).all() and np.isnan(scores[3]).all()
+    others = np.arange(20) != 3
+    assert (ids[others, -1] == -1).all() and (ids[others, :-1] >= 0).all() and not (ids == 6).any()

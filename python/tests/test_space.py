@@ -88,6 +88,24 @@ def test_unknown_words_get_suggestions_or_other_vectors(space, demo):
         space.translate("house", "en", "de")
 
 
+def test_unknown_words_are_looked_up_under_the_casing_of_the_space(command, tmp_path):
+    rng = np.random.default_rng(0)
+    vectors = rng.normal(size=(60, 5)).astype("f4")
+    x = sememe.Embeddings([f"x{i}" for i in range(60)], vectors)
+    y = sememe.Embeddings([f"y{i}" for i in range(60)], vectors @ rng.normal(size=(5, 5)))
+    model = sememe.IBFA(lower=True).fit({"x": x, "y": y}, {("x", "y"): [(f"x{i}", f"y{i}") for i in range(50)]})
+    model.save(tmp_path / "space")
+    space = sememe.Space.open(tmp_path / "space")
+    further = sememe.Embeddings(["unheard"], vectors[55:56])
+    further.save(tmp_path / "further.vec")
+    theirs = command(
+        "translate", space.path, "--from", "x", "--to", "y", "--vectors", tmp_path / "further.vec", "-k", 3, "UnHeard"
+    )["translations"][0]["candidates"]
+    ours = space.translate("UnHeard", "x", "y", 3, vectors=further)
+    assert [c.word for c in ours] == [c["word"] for c in theirs] and ours[0].word == "y55"
+    assert np.allclose([c.score for c in ours], [c["score"] for c in theirs], rtol=1e-6)
+
+
 def test_neighbors_of_words_and_of_vectors(space):
     near = space.neighbors("dog", "en", 5)
     assert len(near) == 5 and "dog" not in [c.word for c in near]

@@ -16,7 +16,7 @@ use crate::error::{Error, Result};
 pub enum Stage {
     /// Reading a file; units are bytes.
     Reading,
-    /// Computing what a criterion needs of every target; units are targets.
+    /// Computing what a criterion needs of every target; units are targets, or a multiple of them.
     Preparing,
     /// Looking for the nearest targets; units are queries, or a multiple of them.
     Searching,

@@ -30,7 +30,8 @@ pub struct Neighbors {
     /// Criterion that ranks targets: nn (cosine), csls, dot or l2; csls has parameters: csls:k=10,words=50000
     #[arg(long, default_value = "nn", value_name = "CRITERION")]
     pub criterion: Criterion,
-    /// Write OUT.ids.npy (int64, rows of the targets from 0 on) and OUT.scores.npy (float32), a row for each query
+    /// Write OUT.ids.npy (int64, rows of the targets from 0 on) and OUT.scores.npy (float32), a row for each query; -1 and NaN
+    /// stand where fewer than K were found, as for zero rows, which have no direction
     #[arg(long, short, value_name = "OUT")]
     pub output: PathBuf,
 }

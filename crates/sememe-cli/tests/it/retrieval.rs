@@ -78,15 +78,9 @@ fn neighbors_that_cannot_be_are_refused() {
     let mut broken = rows(20, 0.0);
     broken[6][2] = f32::NAN;
     write_npy(&folder.path().join("broken.npy"), &broken);
-    broken[6] = vec![0.0; 5];
-    write_npy(&folder.path().join("zero.npy"), &broken);
     write_npy(&folder.path().join("empty.npy"), &[]);
     for (arguments, said) in [
-        (
-            &["q.npy", "zero.npy", "-k", "1", "--criterion", "csls"][..],
-            "targets is zero in row 7: that has no direction",
-        ),
-        (&["q.npy", "empty.npy", "-k", "1"], "empty.npy: holds an array without"),
+        (&["q.npy", "empty.npy", "-k", "1"][..], "empty.npy: holds an array without"),
         (&["q.npy", "narrow.npy", "-k", "1"], "length of the queries is 5"),
         (&["q.npy", "broken.npy", "-k", "1"], "not finite in row 7"),
         (&["q.npy", "q.npy", "-k", "5"], "only 4 targets"),
@@ -100,6 +94,32 @@ fn neighbors_that_cannot_be_are_refused() {
         assert!(message.contains(said), "{arguments:?}: {message}");
     }
     assert!(!folder.path().join("out.ids.npy").exists());
+}
+
+#[test]
+fn zero_rows_are_skipped_with_a_warning_and_arrays_keep_their_shape() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut queries, mut targets) = (rows(20, 0.1), rows(30, 0.0));
+    (queries[3], targets[6]) = (vec![0.0; 5], vec![0.0; 5]);
+    write_npy(&folder.path().join("q.npy"), &queries);
+    write_npy(&folder.path().join("t.npy"), &targets);
+    for criterion in ["nn", "csls"] {
+        let output =
+            sememe(folder.path(), &["neighbors", "q.npy", "t.npy", "-k", "30", "--criterion", criterion, "-o", "out"]);
+        let message = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(0), "{message}");
+        assert!(message.contains("1 targets are zero") && message.contains("1 queries are zero"), "{message}");
+        let ids: Vec<i64> =
+            read_npy(&folder.path().join("out.ids.npy"), "<i8").into_iter().map(i64::from_le_bytes).collect();
+        let scores: Vec<f32> =
+            read_npy(&folder.path().join("out.scores.npy"), "<f4").into_iter().map(f32::from_le_bytes).collect();
+        for (query, (ids, scores)) in ids.chunks(30).zip(scores.chunks(30)).enumerate() {
+            let found = if query == 3 { 0 } else { 29 };
+            assert!(ids[..found].iter().all(|&id| (0..30).contains(&id) && id != 6), "{criterion}, query {query}");
+            assert!(ids[found..].iter().all(|&id| id == -1) && scores[found..].iter().all(|score| score.is_nan()));
+            assert!(scores[..found].iter().all(|score| score.is_finite()));
+        }
+    }
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Words as people write them, translated in a space.
 
-use sememe::align::{AlignOptions, align};
+use sememe::align::{AlignOptions, Aligned, align};
 use sememe::prepare::Casing;
 use sememe::space::Space;
 use sememe::translate::{InduceOptions, Induction, TranslateOptions, Translations, Translator};
@@ -28,6 +28,11 @@ fn with_words(rows: &Embeddings) -> Embeddings {
 /// A space of three views that does not tell words apart by their case, and the first view as it was before. The last vector
 /// of the last view is zero.
 fn space() -> (TempDir, Space, Embeddings) {
+    space_after(|_| ())
+}
+
+/// The same after a change to what is written.
+fn space_after(change: impl Fn(&mut Aligned)) -> (TempDir, Space, Embeddings) {
     let views: Vec<Embeddings> = many_views(ROWS, &[3, 4, 5], 7).iter().map(with_words).collect();
     let mut options = AlignOptions::default();
     options.evidence.casing = Casing::Lower;
@@ -38,6 +43,7 @@ fn space() -> (TempDir, Space, Embeddings) {
     let dim = rows.cols();
     rows.as_mut_slice()[(ROWS - 1) * dim..].fill(0.0);
     last.view = View::from_embeddings("z", last.view.named().with_matrix(rows));
+    change(&mut aligned);
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("space");
     Space::write(&path, &aligned.alignment, &aligned.latent).unwrap();
@@ -138,12 +144,16 @@ fn an_induced_dictionary_has_the_first_translation_of_every_word() {
     // A zero vector has no translation.
     let induction = Induction::open(&space, "z", "x", &InduceOptions::default().with_mutual(true), &()).unwrap();
     assert!(induction.run(&()).unwrap().iter().all(|pair| pair.from != ROWS - 1));
-    // Without temperatures nothing can be sure enough.
-    let mut alignment = space.alignment().clone();
-    alignment.temperatures.clear();
-    let latent: Vec<_> = ["x", "y", "z"].iter().map(|_| None).collect();
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("bare");
-    Space::write(&path, &alignment, &latent).unwrap();
-    assert!(Induction::open(&Space::open(&path).unwrap(), "x", "y", &InduceOptions::default(), &()).is_err());
+}
+
+#[test]
+fn a_space_that_was_not_calibrated_has_no_confidences() {
+    let (_folder, space, _) = space_after(|aligned| aligned.alignment.temperatures.clear());
+    let translator = Translator::open(&space, "x", &["y"], &TranslateOptions::default(), &()).unwrap();
+    assert!(!translator.has_confidences());
+    let found = &translate(&translator, &["word9"]).translations[0];
+    assert!(found.known && found.candidates.iter().all(|candidate| candidate.confidence.is_none()));
+    let induce = |least| Induction::open(&space, "x", "y", &InduceOptions::default().with_min_confidence(least), &());
+    assert!(induce(None).unwrap().run(&()).unwrap().iter().all(|pair| pair.confidence.is_none()));
+    assert!(induce(Some(0.5)).is_err_and(|error| error.to_string().contains("has no confidences")));
 }
