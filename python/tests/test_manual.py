@@ -21,7 +21,10 @@ WORDS = 1500
 LIMIT = 300
 
 MANUAL = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-OTHERS = [ROOT / name for name in ("ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "benches/RESULTS.md")]
+OTHERS = [
+    *(ROOT / name for name in ("ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "benches/RESULTS.md")),
+    *sorted(ROOT.glob("crates/*/README.md")),
+]
 #: Languages of code blocks. The crate `docs` compiles those of Rust as doc tests; text is only shown.
 RUN, COMPILED, SHOWN = ("sh", "python"), ("rust", "rust,no_run"), ("text",)
 MARKER = re.compile(r"<!-- not run: (.+) -->$")
