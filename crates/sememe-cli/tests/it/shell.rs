@@ -29,7 +29,7 @@ fn every_shell_gets_a_script_that_knows_the_commands() {
 fn bash_completes_commands_with_the_script() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("sememe.bash"), sememe(folder.path(), &["completions", "bash"]).stdout).unwrap();
-    let ask = "source sememe.bash && COMP_WORDS=(sememe evaluate s) COMP_CWORD=2 && _sememe sememe s evaluate && \
+    let ask = "source ./sememe.bash && COMP_WORDS=(sememe evaluate s) COMP_CWORD=2 && _sememe sememe s evaluate && \
                echo ${COMPREPLY[@]}";
     let answer = Command::new("bash").current_dir(folder.path()).args(["-c", ask]).output().unwrap();
     assert_eq!(text(&answer.stdout).trim(), "similarity sts sentences", "{}", text(&answer.stderr));
