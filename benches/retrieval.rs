@@ -1,24 +1,13 @@
-//! The engine by itself: `cargo bench -p sememe`. Comparisons with rivals on real sizes are in `scripts/bench`.
+//! The engine by itself: `cargo bench -p sememe-benches`. Comparisons with rivals on real sizes are in `scripts/bench`.
 
 use std::hint::black_box;
 
 use criterion::{BenchmarkId, Criterion as Harness, Throughput, criterion_group, criterion_main};
 use sememe::retrieve::{Criterion, Retriever};
-use sememe::vectors::Matrix;
+use sememe_benches::rows;
 
-const DIMENSION: usize = 300;
 const TARGETS: usize = 20_000;
 const NEIGHBOURS: usize = 10;
-
-/// Rows that look random and are the same every time.
-fn rows(count: usize, seed: u32) -> Matrix {
-    let mut state = seed;
-    let mut next = || {
-        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-        f32::from((state >> 16) as i16)
-    };
-    Matrix::new((0..count * DIMENSION).map(|_| next()).collect(), DIMENSION)
-}
 
 fn retrieval(harness: &mut Harness) {
     let targets = rows(TARGETS, 1);

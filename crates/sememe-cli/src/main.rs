@@ -60,7 +60,7 @@ fn clean_up_when_interrupted(outputs: Vec<PathBuf>, interruption: Arc<Interrupti
     is_interrupted
 }
 
-/// Everything that a command writes.
+/// Everything that a command writes, also into spaces, in which retrieval keeps what it computed.
 fn outputs(command: &Command) -> Vec<PathBuf> {
     let files = |path: &Path, to: Option<Format>| {
         let format = to.or_else(|| Format::of_name(path).ok());
@@ -78,11 +78,11 @@ fn outputs(command: &Command) -> Vec<PathBuf> {
         Command::Convert(arguments) => files(&arguments.output, arguments.to),
         Command::Neighbors(arguments) => hits_files(&arguments.output).to_vec(),
         Command::Export(arguments) => {
-            std::iter::once(&arguments.output).chain(&arguments.queries).flat_map(|path| files(path, None)).collect()
+            let vectors = std::iter::once(&arguments.output).chain(&arguments.queries);
+            vectors.flat_map(|path| files(path, None)).chain([arguments.space.clone()]).collect()
         }
         Command::Inspect(arguments) => arguments.curve.iter().cloned().collect(),
         Command::Lexicon(Lexicon::Induce(arguments)) => vec![arguments.output.clone(), arguments.space.clone()],
-        // Retrieval keeps in a space what it computed.
         Command::Translate(arguments) => vec![arguments.space.clone()],
         Command::Evaluate(Evaluate::Translation(arguments)) => {
             std::iter::once(&arguments.what).chain(&arguments.compare).cloned().collect()

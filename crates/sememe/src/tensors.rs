@@ -91,6 +91,32 @@ fn header(metadata: &impl Serialize, tensors: &mut [(String, Tensor)]) -> Vec<u8
     [&(header.len() as u64).to_le_bytes(), header.as_bytes()].concat()
 }
 
+/// The longest header that the safetensors crate reads.
+const LONGEST_HEADER: u64 = 100_000_000;
+
+/// The length of the header, if this is the beginning of a safetensors file.
+fn header_len(head: &[u8]) -> Option<usize> {
+    let (len, rest) = head.split_first_chunk()?;
+    let len = u64::from_le_bytes(*len);
+    // Read no further than what can be a header: a compressed file may hold far more than there is memory.
+    if rest.first() == Some(&b'{') && len <= LONGEST_HEADER { usize::try_from(len).ok() } else { None }
+}
+
+/// The kind of file that our metadata name, by the header alone: the arrays are neither read nor decompressed. None
+/// where there are no metadata of ours.
+pub(crate) fn kind(input: &Input) -> Result<Option<String>> {
+    let Some(len) = header_len(&input.head(9)?) else { return Ok(None) };
+    let head = input.head(8 + len)?;
+    let header = serde_json::from_slice::<safetensors::tensor::Metadata>(&head[8..]);
+    let metadata = header.ok().and_then(|header| header.metadata().as_ref()?.get(METADATA_KEY).cloned());
+    Ok(metadata.as_deref().and_then(kind_in))
+}
+
+fn kind_in(metadata: &str) -> Option<String> {
+    let value = serde_json::from_str::<Value>(metadata).ok()?;
+    value.get("kind").and_then(Value::as_str).map(str::to_owned)
+}
+
 /// Refuses arrays that lie outside the file, before their sizes are added up where the sum may overflow.
 fn check_offsets(path: &Path, bytes: &[u8]) -> Result<()> {
     let header_len = bytes.first_chunk().map_or(0, |len| u64::from_le_bytes(*len));
@@ -130,6 +156,9 @@ impl TensorFile {
 
     pub(crate) fn read(input: &Input) -> Result<Self> {
         let path = input.path().to_owned();
+        if input.is_compressed() && header_len(&input.head(9)?).is_none() {
+            return Err(Error::malformed(&path, Place::Whole, "is no safetensors file"));
+        }
         let bytes = input.bytes()?;
         let damaged = |e: safetensors::SafeTensorError| {
             Error::malformed(&path, Place::Whole, format!("is not a whole safetensors file ({e}): fetch it again"))
@@ -176,8 +205,7 @@ impl TensorFile {
 
     /// Whether our metadata say that the file is a `kind`, of whatever version.
     pub(crate) fn is_of_kind(&self, kind: &str) -> bool {
-        let value = self.metadata.as_deref().and_then(|text| serde_json::from_str::<Value>(text).ok());
-        value.is_some_and(|value| value.get("kind").and_then(Value::as_str) == Some(kind))
+        self.metadata.as_deref().and_then(kind_in).is_some_and(|found| found == kind)
     }
 
     /// Names and shapes of the arrays, by name.

@@ -1,13 +1,18 @@
-//! A tiny file that declares enormous sizes must not get them: every allocation is counted, in a binary of its own.
+//! What files may ask of memory: every allocation is counted, in a binary of its own.
 
 #[path = "../../../fuzz/targets.rs"]
 mod targets;
 
 use std::alloc::{GlobalAlloc, Layout, System};
+use std::io::Write;
 use std::path::Path;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-/// The files take under 2 KB each; what is left is for buffers of fixed size and for threads.
+use sememe::files::Input;
+use sememe::moments::Evidence;
+
+/// For buffers of fixed size and for threads: what is read here takes far less, or would take far more.
 const LIMIT: usize = 16 << 20;
 
 struct Counting;
@@ -33,9 +38,21 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static COUNTING: Counting = Counting;
 
-/// One test, so that no other allocates at the same time.
+/// Held by each test, so that no other allocates at the same time.
+static ALONE: Mutex<()> = Mutex::new(());
+
+/// How much more memory was in use while `work` ran than before.
+fn peak_of<T>(work: impl FnOnce() -> T) -> (T, usize) {
+    let before = IN_USE.load(Relaxed);
+    PEAK.store(before, Relaxed);
+    let result = work();
+    (result, PEAK.load(Relaxed) - before)
+}
+
+/// A tiny file that declares enormous sizes must not get them.
 #[test]
 fn declared_sizes_are_not_believed() {
+    let _alone = ALONE.lock();
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus");
     let mut read = 0;
     for (target, outcome) in targets::ALL {
@@ -44,13 +61,33 @@ fn declared_sizes_are_not_believed() {
                 continue;
             }
             let data = std::fs::read(&file).unwrap();
-            let before = IN_USE.load(Relaxed);
-            PEAK.store(before, Relaxed);
-            drop(outcome(&data));
-            let peak = PEAK.load(Relaxed) - before;
+            let (_, peak) = peak_of(|| drop(outcome(&data)));
             assert!(peak < LIMIT, "{} bytes were asked for to read {}", peak, file.display());
             read += 1;
         }
     }
     assert!(read >= 15, "only {read} files declare huge sizes");
+}
+
+fn gzip(beginning: &[u8], repeated: &[u8], times: usize) -> Vec<u8> {
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    gzip.write_all(beginning).unwrap();
+    (0..times).for_each(|_| gzip.write_all(repeated).unwrap());
+    gzip.finish().unwrap()
+}
+
+/// Whether a file holds moments is asked of every file that is inspected, also of vectors that fill the memory.
+#[test]
+fn files_that_hold_no_moments_are_not_decompressed_to_see_that() {
+    let _alone = ALONE.lock();
+    let text = Input::from_bytes("text.vec.gz", gzip(b"", b"word 0.25 0.5 0.75\n", 5_000_000)).unwrap();
+    let header = br#"{"vectors":{"dtype":"F32","shape":[250000,100],"data_offsets":[0,100000000]}}"#;
+    let beginning = [&(header.len() as u64).to_le_bytes(), &header[..]].concat();
+    let array = Input::from_bytes("array.safetensors.gz", gzip(&beginning, &[0; 1_000_000], 100)).unwrap();
+    for input in [&text, &array] {
+        let (is_there, peak) = peak_of(|| Evidence::is_in(input).unwrap());
+        assert!(!is_there && peak < LIMIT, "{peak} bytes were asked for to see what {:?} holds", input.path());
+    }
+    let (read, peak) = peak_of(|| Evidence::read_input(&text));
+    assert!(read.is_err() && peak < LIMIT, "{peak} bytes were asked for to read moments from text");
 }

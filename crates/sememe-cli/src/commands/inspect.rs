@@ -1,7 +1,7 @@
 //! `sememe inspect`: what is in a file of vectors or moments, or in a space, in words and numbers.
 
 use rayon::prelude::*;
-use sememe::files::{self, check_readable};
+use sememe::files::{self, Input, check_readable};
 use sememe::gather::ViewRead;
 use sememe::moments::Evidence;
 use sememe::prepare::{Casing, Step};
@@ -11,7 +11,7 @@ use sememe_report::plots;
 use serde_json::json;
 
 use super::moments::groups_table;
-use super::read_vectors;
+use super::read_input;
 use crate::arguments::{BadUsage, Global, Inspect};
 use crate::output::{self, count, facts};
 
@@ -28,15 +28,18 @@ pub fn run(arguments: &Inspect, global: &Global) -> anyhow::Result<()> {
         false if arguments.curve.is_some() => {
             Err(BadUsage("--curve draws how a space was fitted; give a space".to_owned()).into())
         }
-        false => match Evidence::read(&arguments.what) {
-            Ok(evidence) => moments(&evidence, global),
-            Err(_) => vectors(arguments, global),
-        },
+        false => {
+            let input = Input::open(&arguments.what)?;
+            match Evidence::is_in(&input)? {
+                true => moments(&Evidence::read_input(&input)?, global),
+                false => vectors(&input, arguments, global),
+            }
+        }
     }
 }
 
-fn vectors(arguments: &Inspect, global: &Global) -> anyhow::Result<()> {
-    let read = read_vectors(&arguments.what, arguments.words.clone(), &arguments.reading, global)?;
+fn vectors(input: &Input, arguments: &Inspect, global: &Global) -> anyhow::Result<()> {
+    let read = read_input(input, arguments.words.clone(), &arguments.reading, global)?;
     let embeddings = &read.embeddings;
     let lengths = Lengths::of(embeddings);
     let mut json = serde_json::to_value(ViewRead::new(&read))?;

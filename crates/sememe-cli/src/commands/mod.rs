@@ -20,7 +20,7 @@ pub mod translate;
 
 use std::path::{Path, PathBuf};
 
-use sememe::files::check_readable;
+use sememe::files::{Input, check_readable};
 use sememe::gather::ViewRead;
 use sememe::vectors::{self, Read};
 
@@ -30,10 +30,16 @@ use crate::progress::Bar;
 
 /// Reads vectors with a progress bar, and says what was skipped.
 fn read_vectors(path: &Path, words: Option<PathBuf>, reading: &Reading, global: &Global) -> anyhow::Result<Read> {
+    read_input(&Input::open(path)?, words, reading, global)
+}
+
+/// [`read_vectors`] of a file that is open already: a pipe cannot be opened twice.
+fn read_input(input: &Input, words: Option<PathBuf>, reading: &Reading, global: &Global) -> anyhow::Result<Read> {
     // A list that is not there is told also where the vectors have words of their own.
     words.iter().try_for_each(|words| check_readable(words))?;
+    let path = input.path();
     let bar = Bar::reading(global, path);
-    let read = vectors::read(path, &reading.options(words), &*bar);
+    let read = vectors::read_input(input, None, &reading.options(words), &*bar);
     bar.finish();
     let read = read?;
     report_vectors(path, &ViewRead::new(&read), global);

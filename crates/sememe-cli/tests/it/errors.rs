@@ -174,6 +174,8 @@ fn vectors_can_be_piped() {
     let redirected = "\"$SEMEME\" convert a.vec /dev/stdout --to glove >>all.txt";
     assert!(shell(folder.path(), &format!("{redirected}; {redirected}")).status.success());
     assert_eq!(std::fs::read_to_string(folder.path().join("all.txt")).unwrap().lines().count(), 120);
+    let inspected = shell(folder.path(), "cat a.vec | \"$SEMEME\" inspect /dev/stdin");
+    assert!(text(&inspected.stdout).contains("60"), "{}", text(&inspected.stderr));
     let named = "mkfifo pipe && (cat pipe >copy.txt &) && \"$SEMEME\" convert a.vec pipe --to glove && test -p pipe";
     assert!(shell(folder.path(), named).status.success());
 }
@@ -204,6 +206,34 @@ fn an_interrupted_command_leaves_nothing() {
     assert!(shell(folder.path(), &format!("kill -TERM {}", child.id())).status.success());
     assert_eq!(child.wait().unwrap().code(), Some(130));
     assert_eq!(names(), before);
+}
+
+/// Retrieval keeps terms in the space while it exports: what is not finished of them is removed too.
+#[cfg(unix)]
+#[test]
+fn an_interrupted_export_leaves_nothing_in_the_space() {
+    if ignores_interruption() {
+        return;
+    }
+    let folder = folder_with_vectors();
+    let align = ["align", "a=a.vec", "b=b.vec", "--lexicon", "a-b=pairs.txt", "-o", "space", "--quiet"];
+    assert!(sememe(folder.path(), &align).status.success());
+    // Nobody reads the pipe: the command waits there, with its terms written.
+    assert!(shell(folder.path(), "mkfifo out.vec").status.success());
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_sememe"));
+    let export = ["export", "space", "--view", "b", "--for", "csls", "-o", "out.vec"];
+    let mut child = command.current_dir(folder.path()).args(export).spawn().unwrap();
+    let terms = folder.path().join("space/csls.a+b.terms");
+    while !terms.exists() {
+        assert!(child.try_wait().unwrap().is_none(), "it should still be waiting");
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    // As they are called while they are written.
+    let unfinished = folder.path().join(format!("space/.csls.a+b.terms.sememe-{}-x", child.id()));
+    std::fs::rename(&terms, &unfinished).unwrap();
+    assert!(shell(folder.path(), &format!("kill -INT {}", child.id())).status.success());
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert!(!unfinished.exists(), "terms that were not finished are left in the space");
 }
 
 /// Whether the tests run under nohup or the like: what is ignored stays ignored, then.

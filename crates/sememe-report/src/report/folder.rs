@@ -28,15 +28,16 @@ pub fn figure_file(figure: &Figure) -> String {
 /// Whether a report may and can be written here; worth asking before the work that leads up to it.
 pub fn check_writable(folder: &Path) -> Result<()> {
     OutputFolder::create(folder)?;
-    check_replaceable(folder)
+    check_replaceable(folder, folder)
 }
 
-/// Refuses to replace anything but an empty folder or a report with nothing else in it.
-fn check_replaceable(folder: &Path) -> Result<()> {
+/// Refuses to replace anything but an empty folder or a report with nothing else in it. It is looked for at `folder` and
+/// called `name` in messages.
+fn check_replaceable(folder: &Path, name: &Path) -> Result<()> {
     if !folder.exists() {
         return Ok(());
     }
-    let refused = |why: String| Err(Error::NotReplaced { folder: folder.to_owned(), why });
+    let refused = |why: String| Err(Error::NotReplaced { folder: name.to_owned(), why });
     if !folder.is_dir() {
         return refused("it is no folder".to_owned());
     }
@@ -61,7 +62,7 @@ impl Report {
     /// Writes the report; the folder appears when it is complete, and replaces a report of that name. Returns the page.
     pub fn write(&self, path: &Path) -> Result<PathBuf> {
         let folder = OutputFolder::create(path)?;
-        check_replaceable(path)?;
+        check_replaceable(path, path)?;
         let write = |name: &str, text: String| files::write(&folder.path().join(name), text.as_bytes());
         let failed = |source| sememe::Error::Write { path: path.to_owned(), source };
         let write_files = || -> sememe::Result<()> {
@@ -78,7 +79,7 @@ impl Report {
             figures.iter().try_for_each(|figure| write(&figure_file(figure), figure.svg.document()))
         };
         write_files().map_err(|source| Error::Write { folder: path.to_owned(), source })?;
-        folder.finish()?;
+        folder.finish(|old| check_replaceable(old, path))?;
         Ok(path.join(PAGE))
     }
 }

@@ -101,6 +101,11 @@ impl Input {
         self.raw.len() as u64
     }
 
+    /// The content as it is on disk, before any decompression.
+    pub(super) fn stored(&self) -> &[u8] {
+        &self.raw
+    }
+
     pub(crate) fn is_compressed(&self) -> bool {
         self.compression.is_some()
     }

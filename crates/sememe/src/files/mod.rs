@@ -2,6 +2,7 @@
 
 mod bytes;
 mod compression;
+mod durable;
 mod input;
 mod output;
 mod temporary;

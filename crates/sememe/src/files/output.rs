@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 
 use tempfile::{NamedTempFile, TempDir};
 
+use super::durable;
+use super::input::Input;
 use super::temporary::{
     REPLACED, UNFINISHED, behind_links, own_temporaries, own_temporaries_in, parent_folder, temporary_file,
     temporary_folder,
@@ -64,7 +66,11 @@ impl Output {
         let Output { path, writer } = self;
         let failed = |e| Error::write(&path, e);
         match writer.into_inner().map_err(|e| failed(e.into_error()))? {
-            Sink::Beside { temporary, target } => temporary.persist(target).map(drop).map_err(|e| failed(e.error)),
+            Sink::Beside { temporary, target } => {
+                durable::sync_file(temporary.as_file()).map_err(failed)?;
+                temporary.persist(&target).map_err(|e| failed(e.error))?;
+                durable::sync_folder(parent_folder(&target)).map_err(failed)
+            }
             Sink::Stream(mut stream) => stream.flush().map_err(failed),
         }
     }
@@ -158,43 +164,52 @@ impl OutputFolder {
         }
     }
 
-    /// Moves the folder to its name. A folder of that name is replaced: the caller has checked that it may be. It is
-    /// deleted last, and put back if the new one cannot take its place.
-    pub fn finish(self) -> Result<()> {
+    /// Copies a file of the same name from another folder.
+    pub(crate) fn copy(&self, from: &Path) -> Result<()> {
+        let to = self.path().join(from.file_name().unwrap_or_default());
+        write(&to, Input::open(from)?.stored()).map_err(|error| self.with_final_name(error))
+    }
+
+    /// Moves the folder to its name. A folder of that name is moved aside first, where nobody changes it any more, and
+    /// `may_replace` is asked about it under its new path: if the answer is an error, or if the new folder cannot take
+    /// its place, the old one is put back. It is deleted last.
+    pub fn finish<E: From<Error>>(
+        self,
+        may_replace: impl FnOnce(&Path) -> std::result::Result<(), E>,
+    ) -> std::result::Result<(), E> {
         let OutputFolder { path, target, temporary } = self;
         let failed = |e| Error::write(&path, e);
-        let old = match target.exists() {
-            true => Some(temporary_folder(&path, &target, REPLACED)?),
-            false => None,
-        };
-        if let Some(old) = &old {
-            fs::rename(&target, old.path().join(OLD)).map_err(failed)?;
-        }
-        match fs::rename(temporary.path(), &target) {
-            Ok(()) => {
-                let _is_elsewhere_now = temporary.keep();
-                Ok(())
+        durable::sync_folder(temporary.path()).map_err(failed)?;
+        let mut aside = None;
+        // Anything but a folder keeps the new one from taking its place.
+        if target.is_dir() {
+            let folder = temporary_folder(&path, &target, REPLACED)?;
+            let old = folder.path().join(OLD);
+            fs::rename(&target, &old).map_err(failed)?;
+            if let Err(refusal) = may_replace(&old) {
+                put_back(folder, &target).map_err(failed)?;
+                return Err(refusal);
             }
-            Err(error) => Err(failed(match old {
-                Some(old) => put_back(old, &target, error),
-                None => error,
-            })),
+            aside = Some(folder);
         }
+        if let Err(error) = fs::rename(temporary.path(), &target) {
+            aside.map_or(Ok(()), |folder| put_back(folder, &target)).map_err(failed)?;
+            return Err(failed(error).into());
+        }
+        let _is_elsewhere_now = temporary.keep();
+        Ok(durable::sync_folder(parent_folder(&target)).map_err(failed)?)
     }
 }
 
 /// What a replaced folder is called in the temporary folder that it waits in.
 const OLD: &str = "old";
 
-/// Puts the old folder back after `error`; where that fails too, it is kept where it is and the error says so.
-fn put_back(old: TempDir, target: &Path, error: io::Error) -> io::Error {
-    match fs::rename(old.path().join(OLD), target) {
-        Ok(()) => error,
-        Err(_) => {
-            let kept = old.keep().join(OLD);
-            io::Error::new(error.kind(), format!("{error}; what was there before is now in {}", kept.display()))
-        }
-    }
+/// Puts the old folder back. Where that fails, it is kept where it is and the error says so.
+fn put_back(aside: TempDir, target: &Path) -> io::Result<()> {
+    fs::rename(aside.path().join(OLD), target).map_err(|error| {
+        let kept = aside.keep().join(OLD);
+        io::Error::new(error.kind(), format!("{error}; what was there before is now in {}", kept.display()))
+    })
 }
 
 /// Removes what this process has begun to write at `path`, or in the folder there, and has not finished. For programs that end without
@@ -245,10 +260,70 @@ mod tests {
         entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
     }
 
-    fn write(path: &Path, bytes: &[u8]) -> Result<()> {
-        let mut output = Output::create(path)?;
-        output.write_all(bytes)?;
-        output.finish()
+    /// Lets any folder be replaced.
+    fn anything(_: &Path) -> Result<()> {
+        Ok(())
+    }
+
+    /// A folder of the name `space` with one file, and a new one that is to replace it.
+    fn old_and_new(folder: &Path) -> (PathBuf, OutputFolder) {
+        let space = folder.join("space");
+        fs::create_dir(&space).unwrap();
+        fs::write(space.join("old"), "").unwrap();
+        let new = OutputFolder::create(&space).unwrap();
+        write(&new.path().join("new"), b"x").unwrap();
+        (space, new)
+    }
+
+    #[test]
+    fn a_folder_is_replaced_only_if_it_may_be_when_it_is_out_of_reach() {
+        let folder = tempfile::tempdir().unwrap();
+        let (space, new) = old_and_new(folder.path());
+        // Somebody puts something into the folder after any check that came before.
+        fs::write(space.join("late"), "keep").unwrap();
+        let refused = new.finish(|old| {
+            assert!(old != space && !space.exists(), "nobody finds the folder by its name any more");
+            match names(old).contains(&"late".to_owned()) {
+                true => Err(Error::malformed(&space, Place::Whole, "is not replaced")),
+                false => Ok(()),
+            }
+        });
+        assert!(refused.unwrap_err().to_string().contains("is not replaced"));
+        let mut left = names(&space);
+        left.sort();
+        assert_eq!(left, ["late", "old"], "it is put back");
+        assert_eq!(names(folder.path()), ["space"], "nothing else is left");
+    }
+
+    #[test]
+    fn a_file_that_came_meanwhile_is_not_replaced_by_a_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        let space = folder.path().join("space");
+        let new = OutputFolder::create(&space).unwrap();
+        fs::write(&space, "keep").unwrap();
+        assert!(matches!(new.finish(anything), Err(Error::Write { .. })));
+        assert_eq!((fs::read(&space).unwrap(), names(folder.path()).len()), (b"keep".to_vec(), 1));
+    }
+
+    #[test]
+    fn content_is_on_disk_before_it_has_its_name_and_then_the_name_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("a.vec");
+        write(&file, b"old").unwrap();
+        let error = durable::failing("file", || write(&file, b"new")).unwrap_err();
+        assert!(matches!(error, Error::Write { path, .. } if path == file));
+        assert_eq!((fs::read(&file).unwrap(), names(folder.path()).len()), (b"old".to_vec(), 1));
+        assert!(durable::failing("folder", || write(&file, b"new")).is_err());
+        assert_eq!(fs::read(&file).unwrap(), b"new");
+
+        let (space, new) = old_and_new(folder.path());
+        assert!(durable::failing("folder", || new.finish(anything)).is_err());
+        assert_eq!(names(&space), ["old"]);
+        let copying = OutputFolder::create(&space).unwrap();
+        assert!(durable::failing("file", || copying.copy(&file)).is_err());
+        copying.copy(&file).unwrap();
+        copying.finish(anything).unwrap();
+        assert_eq!(names(&space), ["a.vec"]);
     }
 
     #[test]
@@ -282,7 +357,7 @@ mod tests {
         left.sort();
         assert_eq!(left, [".a.vec.sememe-0-other", "space"]);
         assert_eq!(names(&space), ["kept"]);
-        assert!(output.finish().is_err() && unfinished.finish().is_err());
+        assert!(output.finish().is_err() && unfinished.finish(anything).is_err());
         assert_eq!(names(&space), ["kept"], "a folder that cannot be replaced is put back");
     }
 
@@ -303,7 +378,7 @@ mod tests {
         for _ in 0..2 {
             let output = OutputFolder::create(&folder.path().join("space/")).unwrap();
             write(&output.path().join("a"), b"x").unwrap();
-            output.finish().unwrap();
+            output.finish(anything).unwrap();
             assert_eq!(names(&at("elsewhere/space")), ["a"]);
         }
         assert!(at("space").is_symlink() && at("link.vec").is_symlink() && at("link-to-link.vec").is_symlink());
@@ -321,7 +396,7 @@ mod tests {
         File::create(at("plain")).unwrap();
         fs::create_dir(at("plain folder")).unwrap();
         write(&at("file"), b"x").unwrap();
-        OutputFolder::create(&at("folder")).unwrap().finish().unwrap();
+        OutputFolder::create(&at("folder")).unwrap().finish(anything).unwrap();
         assert_eq!((mode("file"), mode("folder")), (mode("plain"), mode("plain folder")));
     }
 

@@ -221,6 +221,11 @@ impl Evidence {
         (metadata, tensors.collect())
     }
 
+    /// Whether a file says that it holds moments. Only its beginning is read, and decompressed, for that.
+    pub fn is_in(input: &Input) -> Result<bool> {
+        Ok(tensors::kind(input)?.is_some_and(|kind| kind == KIND))
+    }
+
     /// Reads what [`Evidence::write`] wrote.
     pub fn read(path: &Path) -> Result<Self> {
         Self::read_input(&Input::open(path)?)

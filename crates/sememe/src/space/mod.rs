@@ -67,7 +67,7 @@ impl Space {
     pub fn write(path: &Path, alignment: &Alignment, latent: &[Option<LatentView>]) -> Result<()> {
         assert_eq!(latent.len(), alignment.model.views.len(), "one vocabulary or none per view");
         let folder = OutputFolder::create(path)?;
-        check_replaceable(path)?;
+        check_replaceable(path, path)?;
         let write_files = || {
             for (file, latent) in view_files(alignment).iter().zip(latent) {
                 if let Some(latent) = latent {
@@ -79,13 +79,13 @@ impl Space {
             alignment.write(&folder.path().join(MODEL))
         };
         write_files().map_err(|error| folder.with_final_name(error))?;
-        folder.finish()
+        folder.finish(|old| check_replaceable(old, path))
     }
 
     /// Whether a space may and can be written here; worth asking before the work that leads up to it.
     pub fn check_writable(path: &Path) -> Result<()> {
         OutputFolder::create(path)?;
-        check_replaceable(path)
+        check_replaceable(path, path)
     }
 
     /// Whether a folder looks like a space.
@@ -147,14 +147,13 @@ impl Space {
         };
         let Some(path) = copy else { return write_files(&self.path) };
         let folder = OutputFolder::create(path)?;
-        check_replaceable(path)?;
+        check_replaceable(path, path)?;
         let models = (0..=extensions(&self.path)).map(model_file);
         for file in models.chain(old.iter().cloned()).filter(|file| self.path.join(file).exists()) {
-            let from = self.path.join(&file);
-            fs::copy(&from, folder.path().join(&file)).map_err(|error| Error::read(&from, error))?;
+            folder.copy(&self.path.join(&file))?;
         }
         write_files(folder.path()).map_err(|error| folder.with_final_name(error))?;
-        folder.finish()
+        folder.finish(|old| check_replaceable(old, path))
     }
 
     /// Where it is.
@@ -272,10 +271,12 @@ impl Space {
 
 /// Refuses to replace anything but an empty folder or a space with nothing else in it. That there is a file called
 /// `model.safetensors` says little: many other programs use that name.
-fn check_replaceable(path: &Path) -> Result<()> {
+///
+/// It is looked for at `path` and called `name` in messages.
+fn check_replaceable(path: &Path, name: &Path) -> Result<()> {
     let refused = |why: String| {
         let problem = format!("is there already and is not replaced: {why}; name another folder, or remove this one");
-        Err(Error::malformed(path, Place::Whole, problem))
+        Err(Error::malformed(name, Place::Whole, problem))
     };
     if !path.exists() {
         return Ok(());
@@ -295,6 +296,7 @@ fn check_replaceable(path: &Path) -> Result<()> {
     let alignment = match Alignment::read(&path.join(model_file(extensions))) {
         Ok(alignment) => alignment,
         Err(error @ Error::Read { .. }) => return Err(error),
+        Err(Error::Malformed { problem, .. }) => return refused(format!("it is no space of this sememe: its model {problem}")),
         Err(error) => return refused(format!("it is no space of this sememe ({error})")),
     };
     let own = view_files(&alignment);
