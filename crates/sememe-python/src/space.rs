@@ -27,6 +27,7 @@ use crate::work::{briefly, run};
 #[pyclass(frozen, module = "sememe._sememe")]
 pub struct Space {
     space: Arc<space::Space>,
+    alignment: Py<Alignment>,
     /// Clones share words and vectors.
     views: Arc<Mutex<HashMap<String, vectors::Embeddings>>>,
 }
@@ -44,7 +45,8 @@ impl Space {
     #[staticmethod]
     fn open(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
         let space = briefly(py, || space::Space::open(&path))?.map_err(exception)?;
-        Ok(Space { space: Arc::new(space), views: Arc::default() })
+        let alignment = Py::new(py, Alignment(space.shared_alignment()))?;
+        Ok(Space { space: Arc::new(space), alignment, views: Arc::default() })
     }
 
     #[getter]
@@ -53,8 +55,8 @@ impl Space {
     }
 
     #[getter]
-    fn alignment(&self) -> Alignment {
-        Alignment(Arc::new(self.space.alignment().clone()))
+    fn alignment(&self, py: Python<'_>) -> Py<Alignment> {
+        self.alignment.clone_ref(py)
     }
 
     /// How many words each view has.

@@ -1,8 +1,8 @@
 //! The options that say how a model is fitted.
 
 use clap::{Args, ValueEnum};
-use sememe::model::mbfa::{self, Solver, Start};
-use sememe::model::{self, LatentSize, Method, Shrinkage};
+use sememe::model::mbfa::{MbfaOptions, Solver, Start};
+use sememe::model::{FitOptions, LatentSize, Method, Shrinkage};
 
 /// How to fit a model.
 #[derive(Args)]
@@ -15,7 +15,7 @@ pub struct Fitting {
     #[arg(long, value_name = "K")]
     pub latent: Option<LatentSize>,
     /// Shrink covariances: auto (by held-out translations where pairs are few), oas, none, or a number from 0 to 0.99
-    #[arg(long, default_value = "auto", value_name = "HOW")]
+    #[arg(long, default_value_t = Shrinkage::default(), value_name = "HOW")]
     pub shrinkage: Shrinkage,
     /// ibfa: weight latent coordinates by this power of their correlation [default: 0.5, the posterior mean]
     #[arg(long, value_name = "POWER")]
@@ -24,7 +24,7 @@ pub struct Fitting {
     #[arg(long)]
     pub dewhiten: bool,
     /// least-squares: ridge penalty, as a fraction of the mean variance
-    #[arg(long, default_value_t = 0.0, value_name = "FRACTION")]
+    #[arg(long, default_value_t = FitOptions::default().ridge, value_name = "FRACTION")]
     pub ridge: f64,
     /// svd, least-squares: view that the others are mapped to [default: the second of two, the first of more]
     #[arg(long, value_name = "VIEW")]
@@ -36,16 +36,16 @@ pub struct Fitting {
     #[arg(long, value_enum, default_value = "accelerated", value_name = "HOW")]
     pub solver: SolverName,
     /// mbfa: compute at most so many likelihoods
-    #[arg(long, default_value_t = 1000, value_name = "N")]
+    #[arg(long, default_value_t = MbfaOptions::default().evaluations, value_name = "N")]
     pub iterations: usize,
     /// mbfa: stop when the likelihood rises by less than this fraction three times in a row, at a stationary point
-    #[arg(long, default_value_t = 1e-8, value_name = "FRACTION", value_parser = parse_tolerance)]
+    #[arg(long, default_value_t = MbfaOptions::default().tolerance, value_name = "FRACTION", value_parser = parse_tolerance)]
     pub tolerance: f64,
 }
 
 impl Fitting {
-    pub fn options(&self, seed: u64) -> model::FitOptions {
-        model::FitOptions {
+    pub fn options(&self, seed: u64) -> FitOptions {
+        FitOptions {
             method: self.method,
             latent: self.latent.unwrap_or_default(),
             shrinkage: self.shrinkage,
@@ -53,7 +53,7 @@ impl Fitting {
             dewhiten: self.dewhiten,
             ridge: self.ridge,
             pivot: self.pivot.clone(),
-            mbfa: mbfa::MbfaOptions {
+            mbfa: MbfaOptions {
                 start: match self.init {
                     Init::Informed => Start::Informed,
                     Init::Random => Start::Random(seed),

@@ -14,6 +14,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::{Args, Parser, Subcommand};
+use sememe::align::extend_options;
 use sememe::model::Shrinkage;
 use sememe::vectors::{Format, ReadOptions};
 
@@ -205,13 +206,13 @@ pub struct Extend {
     #[arg(long, value_name = "FILE")]
     pub words: Option<PathBuf>,
     /// Shrink the covariance of the new view: auto, oas, none, or a number from 0 to 0.99
-    #[arg(long, default_value = "auto", value_name = "HOW")]
+    #[arg(long, default_value_t = extend_options().shrinkage, value_name = "HOW")]
     pub shrinkage: Shrinkage,
     /// Compute at most so many likelihoods
-    #[arg(long, default_value_t = 50, value_name = "N")]
+    #[arg(long, default_value_t = extend_options().mbfa.evaluations, value_name = "N")]
     pub iterations: usize,
     /// Stop when the likelihood rises by less than this fraction three times in a row
-    #[arg(long, default_value_t = 1e-6, value_name = "FRACTION", value_parser = fitting::parse_tolerance)]
+    #[arg(long, default_value_t = extend_options().mbfa.tolerance, value_name = "FRACTION", value_parser = fitting::parse_tolerance)]
     pub tolerance: f64,
     #[command(flatten)]
     pub reading: Reading,

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use sememe::align::{self, Extended};
 use sememe::lexicon::Shared;
-use sememe::model;
 use sememe::space::Space;
 use sememe::vectors::{View, Vocabulary};
 use serde_json::json;
@@ -58,7 +57,8 @@ pub fn run(arguments: &Extend, global: &Global, interruption: &Arc<Interruption>
     stopwatch.finished("reading");
 
     let rounds = Rounds::new(global, interruption);
-    let mut options = model::FitOptions { shrinkage: arguments.shrinkage, ..Default::default() };
+    let mut options = align::extend_options();
+    options.shrinkage = arguments.shrinkage;
     options.mbfa.evaluations = arguments.iterations;
     options.mbfa.tolerance = arguments.tolerance;
     let view = View::from_embeddings(new.as_str(), embeddings);

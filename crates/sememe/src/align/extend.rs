@@ -31,6 +31,14 @@ pub struct Extended {
     pub warnings: Vec<FitWarning>,
 }
 
+/// How a view is added unless somebody asks for something else: a new view has few parameters, so that few evaluations do.
+pub fn extend_options() -> FitOptions {
+    let mut options = FitOptions::default();
+    options.mbfa.evaluations = 50;
+    options.mbfa.tolerance = 1e-6;
+    options
+}
+
 /// Adds a view. `latent` are the former views with their latent vectors, where the space has them; `tuples` are over the
 /// former views and the new one, which comes last. The casing of the new words must follow the alignment's.
 pub fn extend(

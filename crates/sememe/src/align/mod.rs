@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 pub use self::alignment::{Alignment, Temperature};
 use self::calibration::HeldOut;
-pub use self::extend::{Extended, extend};
+pub use self::extend::{Extended, extend, extend_options};
 pub use self::held_out::shrinkage as held_out_shrinkage;
 pub(crate) use self::held_out::{log_ranks, short_fit};
 use crate::error::{Error, Result};

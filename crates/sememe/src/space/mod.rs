@@ -16,6 +16,7 @@ mod view_file;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 pub use self::pair::Views;
 use crate::align::Alignment;
@@ -35,7 +36,7 @@ pub(crate) const TERMS_KIND: &str = "terms";
 #[derive(Debug)]
 pub struct Space {
     path: PathBuf,
-    alignment: Alignment,
+    alignment: Arc<Alignment>,
 }
 
 impl Space {
@@ -77,7 +78,8 @@ impl Space {
             let problem = format!("is no sememe space: it has no {MODEL}; make one with `sememe align`");
             return Err(Error::malformed(path, Place::Whole, problem));
         }
-        Ok(Space { path: path.to_owned(), alignment: Alignment::read(&path.join(model_file(extensions(path))))? })
+        let alignment = Alignment::read(&path.join(model_file(extensions(path))))?;
+        Ok(Space { path: path.to_owned(), alignment: Arc::new(alignment) })
     }
 
     /// Every view with its latent vectors; none where the space has none.
@@ -132,6 +134,11 @@ impl Space {
     /// The fitted model and what belongs to it.
     pub fn alignment(&self) -> &Alignment {
         &self.alignment
+    }
+
+    /// [`Space::alignment`] for those who outlive the space.
+    pub fn shared_alignment(&self) -> Arc<Alignment> {
+        self.alignment.clone()
     }
 
     fn view_file(&self, name: &str) -> Result<(usize, PathBuf)> {
