@@ -1,12 +1,15 @@
-"""Arrays as people have them, as rows of float32 that the engine reads where they lie."""
+"""Arrays as people have them, as rows of float32 that the engine can read."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+from . import _sememe
 
 Rows = NDArray[np.float32]
 
@@ -36,3 +39,15 @@ def as_view(values: Any, what: str) -> Rows:
         hole = np.full(known[0], np.nan, np.float32)
         values = [hole if vector is None else vector for vector in values]
     return as_rows(values, what)
+
+
+@contextmanager
+def lending(arrays: list[Rows], names: list[str]) -> Iterator[list[_sememe.Lent]]:
+    """Arrays for the length of a call, without a copy where nobody else can write to them: these cannot be written to or
+    resized meanwhile. The list must hold the only references that this package has; it is emptied."""
+    lent = _sememe.lend(arrays, names)
+    arrays.clear()
+    try:
+        yield lent
+    finally:
+        lent.clear()  # A traceback would keep them locked.

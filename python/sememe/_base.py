@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from . import _sememe
 from ._arrays import as_view
 from ._fitted import FittedModel
+from ._defaults import DEFAULTS, as_shrinkage, extension
 from ._learning import as_learning, as_report
 from ._progress import Progress, reporting
 from ._views import Steps, Views, as_embeddings, as_steps, named, row_views
@@ -21,14 +22,18 @@ from .moments import Moments
 
 Self = TypeVar("Self", bound="Aligner")
 
+#: Parameters that the engine takes as they are, and what it calls them.
+PARAMETERS = {
+    "exponent": "exponent",
+    "dewhiten": "dewhiten",
+    "ridge": "ridge",
+    "solver": "solver",
+    "max_iter": "iterations",
+    "tol": "tolerance",
+}
+
 NO_LEXICON = "which words mean the same? give a lexicon, or identical='strings'"
 NO_PAIRS = "which rows belong together? refine begins with a lexicon of row numbers: [(3, 5), (7, 2)]"
-
-#: What the engine is told where an estimator has no such parameter.
-FITTING: dict[str, Any] = {
-    "latent": None, "shrinkage": "auto", "exponent": None, "dewhiten": False, "ridge": 0.0, "pivot": None,
-    "random": None, "solver": "accelerated", "iterations": 1000, "tolerance": 1e-8,
-}  # fmt: skip
 
 
 class Aligner(FittedModel):
@@ -107,15 +112,17 @@ class Aligner(FittedModel):
         if is_words:
             pairs = as_embeddings(views, self.lower)
             names = [name for name, _ in pairs]
-            tuples = _sememe.Tuples(pairs, as_lexicons(lexicon, names), self.lower, identical, complete)
+            data: _sememe.Data = (
+                pairs,
+                _sememe.Tuples(pairs, as_lexicons(lexicon, names), self.lower, identical, complete),
+            )
+            words = [view for _, view in pairs]
         else:
             rows = row_views(views)
-            names, arrays = [name for name, _ in rows], [array for _, array in rows]
-            if lexicon is None and not unsupervised:
-                embeddings, tuples = _sememe.paired_rows(names, arrays)
-            else:
-                embeddings, tuples = _sememe.numbered_rows(names, arrays, as_row_numbers(lexicon), complete)
-            pairs = list(zip(names, embeddings))
+            names, words = [name for name, _ in rows], None
+            are_paired = lexicon is None and not unsupervised
+            numbers = None if are_paired else as_row_numbers(lexicon)
+            data = (names, [array for _, array in rows], numbers, complete)
         gathering = {
             "lower": self.lower,
             "normalize": as_steps(self.normalize),
@@ -125,10 +132,9 @@ class Aligner(FittedModel):
         with reporting(progress, "fitting" if learning is None else "learning") as report:
             fitting = self._fitting(names)
             if learning is None:
-                fitted, notes = _sememe.Alignment.fit(pairs, tuples, gathering, fitting, report)
+                fitted, notes = _sememe.Alignment.fit(data, gathering, fitting, report)
             else:
-                fitted, notes, told = _sememe.learn(pairs, tuples, gathering, fitting, learning, report)
-        words = [view for _, view in pairs] if is_words else None
+                fitted, notes, told = _sememe.learn(data, gathering, fitting, learning, report)
         return self._adopt(fitted, notes, words, None if told is None else as_report(told, is_words))
 
     def _fit_moments(
@@ -149,7 +155,6 @@ class Aligner(FittedModel):
     def _fitting(self, names: Sequence[str]) -> dict[str, Any]:
         """The parameters as the engine calls them."""
         ours = self.get_params()
-        shrinkage = ours.get("shrinkage", "auto")
         pivot = ours.get("pivot")
         if isinstance(pivot, (int, np.integer)):
             if not 0 <= pivot < len(names):
@@ -161,17 +166,13 @@ class Aligner(FittedModel):
         if ours.get("max_iter", 1) < 1:
             raise ValueError(f"max_iter is {ours['max_iter']}: at least one likelihood must be computed")
         size = ours.get("n_components")
-        given = {
-            "method": self._method,
-            "latent": None if size is None else str(size),
-            "shrinkage": "none" if shrinkage is None else str(shrinkage),
-            "pivot": pivot,
-            "random": int(ours["random_state"] or 0) if init == "random" else None,
-            "iterations": ours.get("max_iter", FITTING["iterations"]),
-            "tolerance": ours.get("tol", FITTING["tolerance"]),
-        }
-        same: dict[str, Any] = {n: ours[n] for n in ("exponent", "dewhiten", "ridge", "solver") if n in ours}
-        return {**FITTING, **given, **same}
+        # What an estimator has no parameter for is left to the engine.
+        fitting: dict[str, Any] = {theirs: ours[name] for name, theirs in PARAMETERS.items() if name in ours}
+        if "shrinkage" in ours:
+            fitting["shrinkage"] = as_shrinkage(ours["shrinkage"])
+        if init == "random":
+            fitting["random"] = int(ours["random_state"] or 0)
+        return {**fitting, "method": self._method, "latent": None if size is None else str(size), "pivot": pivot}
 
     def _words_of(self, view: int) -> _sememe.Embeddings:
         words = self._words[view]
@@ -196,9 +197,9 @@ class Aligner(FittedModel):
         *,
         views: Views | None = None,
         identical: str | None = None,
-        shrinkage: float | str | None = "auto",
-        max_iter: int = 50,
-        tol: float = 1e-6,
+        shrinkage: float | str | None = DEFAULTS["extend_shrinkage"],
+        max_iter: int = DEFAULTS["extend_max_iter"],
+        tol: float = DEFAULTS["extend_tol"],
         progress: Progress = None,
     ) -> Self:
         """Adds a view; what is known of the others stays as it is.
@@ -208,6 +209,7 @@ class Aligner(FittedModel):
         """
         fitted = self._fitted
         names = [*self.views_, name]
+        fitting = extension(shrinkage, max_iter, tol)
         if isinstance(new, Embeddings):
             if lexicon is None and identical is None:
                 raise ValueError(NO_LEXICON)
@@ -216,23 +218,15 @@ class Aligner(FittedModel):
             known = [fitted.project(view, words) for view, words in enumerate(own)]
             lexicons = as_lexicons(lexicon, names)
             tuples = _sememe.Tuples([*zip(names, [*known, native])], lexicons, fitted.lower, identical, False)
-            latent: list[_sememe.Embeddings | None] = [*known]
+            with reporting(progress, "fitting") as report:
+                extended, notes = fitted.extend(known, (name, native), tuples, fitting, report)
             words: list[_sememe.Embeddings | None] = [*own, native]
         else:
             if views is None:
                 raise ValueError("which rows belong together? give those of other views: views=[X, Y]")
             rows = row_views(views, self.views_, [dim for _, dim in fitted.views])
             arrays = [array for _, array in rows] + [as_view(new, f"view {name!r}")]
-            embeddings, tuples = _sememe.paired_rows(names, arrays)
-            latent = [fitted.project(view, e) if len(e) else None for view, e in enumerate(embeddings[:-1])]
-            native, words = embeddings[-1], [*self._words, None]
-        fitting = {
-            **FITTING,
-            "method": None,
-            "shrinkage": "none" if shrinkage is None else str(shrinkage),
-            "iterations": max_iter,
-            "tolerance": tol,
-        }
-        with reporting(progress, "fitting") as report:
-            extended, notes = fitted.extend(latent, (name, native), tuples, fitting, report)
+            with reporting(progress, "fitting") as report:
+                extended, notes = fitted.extend_rows(name, arrays, fitting, report)
+            words = [*self._words, None]
         return self._adopt(extended, notes, words, self.learning_)

@@ -8,6 +8,7 @@ from os import PathLike
 from typing import Any, Union
 
 from . import _sememe
+from ._defaults import DEFAULTS
 from ._progress import Progress, reporting
 from .lexicon import LexiconLike, as_lexicons, read_lexicon
 
@@ -65,7 +66,7 @@ class Evaluations:
         view: str,
         *,
         weighting: str = "sif",
-        a: float = 1e-3,
+        a: float = DEFAULTS["sif_a"],
         frequencies: Path | None = None,
     ) -> dict[str, Any]:
         """How well cosines of sentences agree with how similar people find them (semantic textual similarity).

@@ -267,12 +267,18 @@ class FittedModel(Parameterized):
     @classmethod
     def load(cls: type[Self], path: Path) -> Self:
         """Reads the model of a space, whoever wrote it. Parameters are those that the file tells."""
+        model = cls._of(_sememe.Space.open(path).alignment)
+        if not isinstance(model, cls):
+            kind = type(model).__name__
+            raise ValueError(f"{path} holds a model of {kind}, not of {cls.__name__}; use {kind}.load")
+        return model
+
+    @staticmethod
+    def _of(fitted: _sememe.Alignment) -> Any:
+        """The estimator of what was fitted, by whichever method."""
         from .estimators import BY_METHOD
 
-        fitted = _sememe.Space.open(path).alignment
         kind, parameters = BY_METHOD[fitted.method]
-        if not issubclass(kind, cls):
-            raise ValueError(f"{path} holds a model of {kind.__name__}, not of {cls.__name__}; use {kind.__name__}.load")
         model = kind().set_params(normalize=",".join(fitted.steps) or None, lower=fitted.lower, **parameters)
         model._alignment, model._words = fitted, [None] * len(fitted.views)
         return model

@@ -31,7 +31,8 @@ class Embeddings:
     words
         Distinct words, at least a character each.
     vectors
-        An array with a row for each word. Contiguous float32 is used where it lies, without a copy.
+        An array with a row for each word. It is copied, unless nothing can change it: ``vectors`` of other embeddings, an array
+        over ``bytes``, or a file mapped for reading (``numpy.load(..., mmap_mode="r")``), of contiguous float32.
 
     Examples
     --------
@@ -178,7 +179,7 @@ class Embeddings:
 
     @classmethod
     def from_gensim(cls, model: Any) -> Embeddings:
-        """From gensim's ``KeyedVectors``, or a model that has them; the vectors are not copied."""
+        """From gensim's ``KeyedVectors``, or a model that has them; the vectors are copied."""
         return cls(*adapters.of_gensim(model))
 
     @classmethod

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ._base import Aligner
+from ._defaults import DEFAULTS
 from ._views import Steps
 
 
@@ -53,11 +54,11 @@ class IBFA(Aligner):
         self,
         n_components: int | str | None = None,
         *,
-        shrinkage: float | str | None = "auto",
+        shrinkage: float | str | None = DEFAULTS["shrinkage"],
         normalize: Steps = "unit",
         lower: bool = False,
         exponent: float | None = None,
-        dewhiten: bool = False,
+        dewhiten: bool = DEFAULTS["dewhiten"],
     ):
         self.n_components = n_components
         self.shrinkage = shrinkage
@@ -105,13 +106,13 @@ class MBFA(Aligner):
         self,
         n_components: int | str | None = None,
         *,
-        shrinkage: float | str | None = "auto",
+        shrinkage: float | str | None = DEFAULTS["shrinkage"],
         normalize: Steps = "unit",
         lower: bool = False,
         monolingual: float | None = None,
-        max_iter: int = 1000,
-        tol: float = 1e-8,
-        solver: str = "accelerated",
+        max_iter: int = DEFAULTS["max_iter"],
+        tol: float = DEFAULTS["tol"],
+        solver: str = DEFAULTS["solver"],
         init: str = "informed",
         random_state: int = 0,
     ):
@@ -143,10 +144,10 @@ class CCA(Aligner):
         n_components: int | str | None = None,
         *,
         algorithm: str = "exact",
-        shrinkage: float | str | None = "auto",
+        shrinkage: float | str | None = DEFAULTS["shrinkage"],
         normalize: Steps = "unit",
         lower: bool = False,
-        dewhiten: bool = False,
+        dewhiten: bool = DEFAULTS["dewhiten"],
     ):
         self.n_components = n_components
         self.algorithm = algorithm
@@ -196,7 +197,12 @@ class LeastSquares(Aligner):
     _method = "least-squares"
 
     def __init__(
-        self, pivot: str | int | None = None, *, ridge: float = 0.0, normalize: Steps = "unit", lower: bool = False
+        self,
+        pivot: str | int | None = None,
+        *,
+        ridge: float = DEFAULTS["ridge"],
+        normalize: Steps = "unit",
+        lower: bool = False,
     ):
         self.pivot = pivot
         self.ridge = ridge

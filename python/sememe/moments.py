@@ -92,18 +92,15 @@ class Moments:
         names = [name for name, _ in views]
         tuples = _sememe.Tuples(views, as_lexicons(lexicon, names), lower, identical, complete)
         gathering = {"lower": lower, "normalize": as_steps(normalize), "monolingual": monolingual}
-        return cls._of(_sememe.Evidence.gather(views, tuples, gathering))
+        return cls._of(_sememe.Evidence.gather((views, tuples), gathering))
 
     def update(self, batch: Sequence[Any] | Mapping[str, Any]) -> Moments:
         """Adds rows. A row of NaN is missing in its view; None is a view that the whole batch lacks."""
         names: Names = self._names
         views = row_views(batch, names, self._dims)
-        embeddings, tuples = _sememe.paired_rows([name for name, _ in views], [rows for _, rows in views])
-        if not len(tuples):
-            raise ValueError("the batch has no rows")
-        named = [(name, view) for (name, _), view in zip(views, embeddings)]
+        data: _sememe.Data = ([name for name, _ in views], [rows for _, rows in views], None, False)
         gathering = {"lower": False, "normalize": self._steps, "monolingual": None}
-        self._merge(_sememe.Evidence.gather(named, tuples, gathering))
+        self._merge(_sememe.Evidence.gather(data, gathering))
         return self
 
     def _merge(self, evidence: _sememe.Evidence) -> None:

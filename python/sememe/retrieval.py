@@ -6,9 +6,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _sememe
-from ._arrays import Rows, as_rows
+from ._arrays import Rows, as_rows, lending
 from ._progress import Progress, reporting
 from ._warnings import warn_of_zeros
+
+#: What the arrays are called in errors.
+QUERIES, TARGETS = "the array of queries", "the array of targets"
 
 
 def neighbors(
@@ -19,7 +22,9 @@ def neighbors(
     Parameters
     ----------
     queries, targets
-        Rows of the same length. Contiguous float32 is read where it lies, without a copy.
+        Rows of the same length. A contiguous array of float32 is read where it lies if nobody else can write to it: one that
+        is read-only for good (``Embeddings.vectors``, ``numpy.load(..., mmap_mode="r")``), or to which there is a single
+        reference. That one cannot be written to or resized until the search is over. Others are copied.
     k
         How many neighbours.
     criterion
@@ -44,9 +49,10 @@ def neighbors(
     >>> ids
     array([[1, 2]])
     """
-    queries, targets = as_rows(queries, "queries"), as_rows(targets, "targets")
-    with reporting(progress, "comparing rows") as report:
-        (ids, scores), zeros = _sememe.neighbors(queries, targets, _count(k), criterion, report)
+    arrays = [as_rows(queries, QUERIES), as_rows(targets, TARGETS)]
+    del queries, targets  # Arrays that nobody else refers to need no copy.
+    with lending(arrays, [QUERIES, TARGETS]) as lent, reporting(progress, "comparing rows") as report:
+        (ids, scores), zeros = _sememe.neighbors(lent[0], lent[1], _count(k), criterion, report)
     warn_of_zeros(zeros, "targets")
     warn_of_zeros(int((ids[:, 0] < 0).sum()), "queries")
     return ids, scores
@@ -67,8 +73,10 @@ def confidence(
     ids = np.atleast_2d(np.asarray(ids))
     if ids.dtype.kind not in "iu":
         raise TypeError(f"ids has the dtype {ids.dtype}; they must be row numbers, as neighbors returns them")
-    rows = as_rows(queries, "queries"), as_rows(targets, "targets")
-    return _sememe.confidence(*rows, ids.astype(np.int64), temperature)
+    arrays = [as_rows(queries, QUERIES), as_rows(targets, TARGETS)]
+    del queries, targets
+    with lending(arrays, [QUERIES, TARGETS]) as lent:
+        return _sememe.confidence(lent[0], lent[1], ids.astype(np.int64), temperature)
 
 
 def _count(k: int) -> int:

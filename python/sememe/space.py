@@ -10,7 +10,8 @@ from numpy.typing import ArrayLike
 
 from . import _sememe
 from ._arrays import Rows, as_rows
-from ._base import FITTING, NO_LEXICON, Aligner
+from ._base import NO_LEXICON, Aligner
+from ._defaults import DEFAULTS, extension
 from ._evaluations import Evaluations
 from ._progress import Progress, reporting
 from ._warnings import FitWarning, warn, warn_of_zeros
@@ -102,7 +103,7 @@ class Space(Evaluations):
     @property
     def model(self) -> Aligner:
         """The fitted model."""
-        return Aligner.load(self.path)
+        return Aligner._of(self._native.alignment)
 
     def __getitem__(self, view: str) -> Embeddings:
         """The words of a view with their latent vectors."""
@@ -224,9 +225,9 @@ class Space(Evaluations):
         lexicon: LexiconLike | None = None,
         *,
         identical: str | None = None,
-        shrinkage: float | str | None = "auto",
-        max_iter: int = 50,
-        tol: float = 1e-6,
+        shrinkage: float | str | None = DEFAULTS["extend_shrinkage"],
+        max_iter: int = DEFAULTS["extend_max_iter"],
+        tol: float = DEFAULTS["extend_tol"],
         output: Path | None = None,
         progress: Progress = None,
     ) -> Space:
@@ -236,8 +237,7 @@ class Space(Evaluations):
         """
         if lexicon is None and identical is None:
             raise ValueError(NO_LEXICON)
-        how = {"method": None, "shrinkage": "none" if shrinkage is None else str(shrinkage)}
-        fitting = {**FITTING, **how, "iterations": max_iter, "tolerance": tol}
+        fitting = extension(shrinkage, max_iter, tol)
         lexicons = as_lexicons(lexicon, [*self.views, name])
         with reporting(progress, "fitting") as report:
             native = embeddings._native

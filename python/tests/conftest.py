@@ -51,6 +51,16 @@ def space(demo, tmp_path_factory) -> sememe.Space:
     return sememe.Space.open(path)
 
 
+def files(folder: Path) -> dict[str, bytes]:
+    """What a space holds."""
+    return {path.name: path.read_bytes() for path in folder.iterdir() if path.suffix == ".safetensors"}
+
+
+def as_json(result):
+    """As the command prints it: keys are strings."""
+    return {str(k): as_json(v) for k, v in result.items()} if isinstance(result, dict) else result
+
+
 def factors(dims: tuple[int, ...], rows: int = 400, latent: int = 3, noise: float = 0.3, seed: int = 0):
     """Views of one hidden vector, as the model has them."""
     rng = np.random.default_rng(seed)

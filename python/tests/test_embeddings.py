@@ -31,10 +31,10 @@ def test_looked_up_by_word_row_slice_and_list():
     assert repr(emb) == "Embeddings(4 words x 3)"
 
 
-def test_vectors_are_not_copied_and_cannot_be_written():
+def test_vectors_are_looked_at_without_a_copy_and_cannot_be_written():
     emb = sememe.Embeddings(WORDS, VECTORS)
-    assert np.shares_memory(emb.vectors, VECTORS) and np.shares_memory(emb[:2].vectors, VECTORS)
-    assert np.shares_memory(emb["dog"], VECTORS) and np.shares_memory(np.asarray(emb), VECTORS)
+    for part in (emb[:2].vectors, emb["dog"], np.asarray(emb), emb.vectors):
+        assert np.shares_memory(part, emb.vectors) and not np.shares_memory(part, VECTORS)
     with pytest.raises(ValueError, match="read-only"):
         emb.vectors[0] = 1
     vectors = emb.vectors
@@ -88,8 +88,7 @@ def test_nearest_words_are_those_of_gensim(demo):
         assert [w for w, _ in ours] == [w for w, _ in theirs]
         assert np.allclose([s for _, s in ours], [s for _, s in theirs], atol=1e-5)
     back = sememe.Embeddings.from_gensim(keyed)
-    assert back.words == en.words and np.shares_memory(back.vectors, keyed.vectors)
-    assert (back.vectors == en.vectors).all()
+    assert back.words == en.words and (back.vectors == en.vectors).all()
 
 
 def test_tables_of_pandas():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import pickle
 
 import numpy as np
@@ -16,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 import sememe
 from conftest import factors
+from sememe import _sememe
 
 ESTIMATORS = [sememe.IBFA, sememe.MBFA, sememe.CCA, sememe.Procrustes, sememe.LeastSquares]
 PLAIN = {"shrinkage": None, "normalize": None}
@@ -224,3 +226,18 @@ def test_lexicons_in_every_form(demo, tmp_path):
     for wrong, error in [(None, ValueError), ([("a",)], ValueError), ([1], TypeError), ({"en-fr": pairs}, TypeError)]:
         with pytest.raises(error):
             sememe.Procrustes().fit(pair, wrong)
+
+
+def test_defaults_are_those_of_the_engine():
+    defaults = _sememe.defaults()
+    parameters = sememe.MBFA().get_params()
+    assert {name: parameters[name] for name in ("shrinkage", "max_iter", "tol", "solver")} == {
+        name: defaults[name] for name in ("shrinkage", "max_iter", "tol", "solver")
+    }
+    assert sememe.LeastSquares().ridge == defaults["ridge"] and sememe.IBFA().dewhiten == defaults["dewhiten"]
+    for extend in (sememe.IBFA.extend, sememe.Space.extend):
+        arguments = inspect.signature(extend).parameters
+        for name in ("shrinkage", "max_iter", "tol"):
+            assert arguments[name].default == defaults[f"extend_{name}"]
+    # What an estimator has no parameter for is not said at all.
+    assert set(sememe.Procrustes()._fitting(["x", "y"])) == {"method", "latent", "pivot"}

@@ -55,3 +55,33 @@ def test_bars_of_tqdm(capsys):
     told = []
     sememe.MBFA(2, shrinkage=0.1).fit(factors((4, 3, 3)), progress=lambda *state: told.append(state))
     assert told and told[-1][1] == 1000
+
+
+def test_whatever_a_callback_raises_ends_every_long_call(space, demo, tmp_path):
+    class Enough(Exception):
+        pass
+
+    def stop(done, total):
+        raise Enough
+
+    gold = [(pair.word, pair.translation) for pair in space.induce("en", "fr", max_words=100)]
+    (tmp_path / "questions.txt").write_text(": family\nman woman king queen\nhe she his her\n", encoding="utf-8")
+    (tmp_path / "en.txt").write_text("the man\nthe house\nwater\na king\n", encoding="utf-8")
+    demo["en"].save(tmp_path / "en.vec")
+    pair = {name: demo[name] for name in ("en", "fr")}
+    lexicon = {("en", "fr"): gold}
+    for call in (
+        lambda: sememe.load(tmp_path / "en.vec", progress=stop),
+        lambda: sememe.MBFA(20, shrinkage=0.3).fit(pair, lexicon, progress=stop),
+        lambda: sememe.IBFA(20, shrinkage=0.3).fit(pair, lexicon, refine=True, progress=stop),
+        lambda: space.translate(["house"], "en", "fr", criterion="csls", progress=stop),
+        lambda: space.induce("en", "fr", progress=stop),
+        lambda: space.to_index("csls", progress=stop),
+        lambda: space.extend("ru", demo["ru"], {("en", "ru"): [("a", "b")]}, identical="strings", progress=stop),
+        lambda: space.evaluate_translation("en", "fr", gold, progress=stop),
+        lambda: space.evaluate_analogy(tmp_path / "questions.txt", "en", progress=stop),
+        lambda: space.evaluate_sentences("en", "fr", (tmp_path / "en.txt", tmp_path / "en.txt"), progress=stop),
+    ):
+        with pytest.raises(Enough):
+            call()
+    assert len(space.views) == 2 and len(space.induce("en", "fr", max_words=10)) == 10

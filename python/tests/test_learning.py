@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 import sememe
-from test_space import files
 
 SHARED, WORDS, PAIRS = 550, 600, 15
 
@@ -152,21 +151,6 @@ def test_arguments_that_make_no_sense():
     for wrong in ("pairs.txt", [("a", "b")], [(0.5, 1)], {("0", "1"): FEW}, 3.5):
         with pytest.raises(TypeError, match="row numbers"):
             fit([X, Y], wrong)
-
-
-def test_the_command_learns_the_same(command, tmp_path):
-    place = {row: place for place, row in FEW}
-    spelled = {"x": [f"x{row}" if row >= PAIRS else f"{row}" for row in range(WORDS)]}
-    spelled["y"] = [f"{place[row]}" if row in place else f"y{row}" for row in range(WORDS)]
-    pair = {name: sememe.Embeddings(spelled[name], rows) for name, rows in (("x", X), ("y", Y))}
-    for name, view in pair.items():
-        view.save(tmp_path / f"{name}.npy")
-    arrays = [f"{name}={tmp_path / name}.npy" for name in pair]
-    theirs = command("align", *arrays, "--identical", "--refine", "-o", tmp_path / "theirs")
-    model = sememe.IBFA().fit(pair, identical="strings", refine=True)
-    model.save(tmp_path / "ours")
-    assert files(tmp_path / "ours") == files(tmp_path / "theirs")
-    assert model.learning_ == theirs["learning"]
 
 
 def test_rounds_are_told_and_ctrl_c_ends_them(demo):

@@ -10,7 +10,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import sememe
-from conftest import TRAIN, factors
+from conftest import factors
 
 
 def summed(batch: list[np.ndarray]) -> sememe.Moments:
@@ -73,23 +73,6 @@ def test_patterns_are_those_of_numpy():
     assert both.n == 400
     assert_allclose(both.mean, stacked.mean(axis=0), atol=1e-12)
     assert_allclose(both.scatter, np.cov(stacked.T, bias=True) * 400, atol=1e-9)
-
-
-def test_files_are_those_of_the_command(command, demo, tmp_path):
-    for name in ("en", "fr"):
-        demo[name].save(tmp_path / f"{name}.safetensors")
-    arguments = [f"{name}={tmp_path / name}.safetensors" for name in ("en", "fr")]
-    command("moments", *arguments, "--lexicon", TRAIN, "--lower", "-o", tmp_path / "theirs.safetensors")
-    pair = {name: demo[name] for name in ("en", "fr")}
-    ours = sememe.Moments.gather(pair, TRAIN, lower=True)
-    ours.save(tmp_path / "ours.safetensors")
-    theirs = (tmp_path / "theirs.safetensors").read_bytes()
-    assert ours.to_bytes() == theirs == (tmp_path / "ours.safetensors").read_bytes()
-    command("align", "--moments", tmp_path / "ours.safetensors", "--latent", 20, "-o", tmp_path / "space")
-    model = sememe.IBFA(20).fit(sememe.Moments.load(tmp_path / "theirs.safetensors"))
-    model.save(tmp_path / "again")
-    written = [(tmp_path / folder / "model.safetensors").read_bytes() for folder in ("space", "again")]
-    assert written[0] == written[1]
 
 
 def test_what_cannot_be_summed_is_refused():

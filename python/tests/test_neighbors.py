@@ -38,16 +38,6 @@ def test_cosines_and_csls_are_those_of_numpy():
         assert_allclose(ours, np.take_along_axis(scores, ids, axis=1), atol=1e-5)
 
 
-def test_found_are_those_of_the_command(command, tmp_path):
-    np.save(tmp_path / "q.npy", QUERIES)
-    np.save(tmp_path / "t.npy", TARGETS)
-    for criterion in ("nn", "csls:k=5", "l2"):
-        command("neighbors", tmp_path / "q.npy", tmp_path / "t.npy", "-k", 7, "--criterion", criterion, "-o", tmp_path / "n")
-        ids, scores = sememe.neighbors(QUERIES, TARGETS, 7, criterion)
-        assert (ids == np.load(tmp_path / "n.ids.npy")).all()
-        assert (scores == np.load(tmp_path / "n.scores.npy")).all()
-
-
 def test_other_kinds_of_numbers_are_rounded_first():
     expected = sememe.neighbors(QUERIES, TARGETS, 5)
     for given in (QUERIES.astype("f8"), np.asfortranarray(QUERIES), QUERIES.astype(">f4"), QUERIES.tolist()):
@@ -68,20 +58,6 @@ def test_the_number_of_threads_changes_no_bit():
         sememe.set_threads(None)
     assert sememe.threads() == before
     assert (found[0] == expected[0]).all() and (found[1] == expected[1]).all()
-
-
-def test_no_copy_is_made():
-    # In a process of its own, whose greatest size tells. What is looked at before scores are computed has a quarter of the size.
-    program = """
-import resource, numpy as np, sememe
-targets = np.ones((100_000, 300), "f4") + np.arange(100_000, dtype="f4")[:, None] % 7
-sememe.neighbors(targets[:20], targets[:50], 5)
-before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-sememe.neighbors(targets[:20], targets, 5)
-print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024 / targets.nbytes)
-"""
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert float(done.stdout) < 0.6
 
 
 def test_python_goes_on_meanwhile():

@@ -1,80 +1,48 @@
-"""Spaces: what the command writes and says, the package writes and says too."""
+"""Spaces: words of several views where translations are neighbours."""
 
 from __future__ import annotations
+
+import shutil
 
 import numpy as np
 import pytest
 
 import sememe
-from conftest import DEMO, TRAIN
-
-WORDS = 2000
+from conftest import TRAIN
 
 
-def files(folder):
-    return {path.name: path.read_bytes() for path in folder.iterdir() if path.suffix == ".safetensors"}
-
-
-def views(*names):
-    return [f"{name}={DEMO / name}.npy.zst" for name in names]
-
-
-def test_ibfa_writes_the_files_of_the_command(command, demo, tmp_path):
-    reading = ["--max-words", WORDS, "--lexicon", TRAIN, "--latent", 30, "--lower"]
-    command("align", *views("en", "fr"), *reading, "-o", tmp_path / "theirs")
-    pair = {name: demo[name] for name in ("en", "fr")}
-    model = sememe.IBFA(30, lower=True).fit(pair, TRAIN)
-    model.save(tmp_path / "ours")
-    assert files(tmp_path / "ours") == files(tmp_path / "theirs")
-
-    command("extend", tmp_path / "theirs", *views("ru"), "--max-words", WORDS, "--lexicon", TRAIN)
-    space = sememe.Space.open(tmp_path / "ours").extend("ru", demo["ru"], TRAIN)
-    assert files(tmp_path / "ours") == files(tmp_path / "theirs") and space.views == ["en", "fr", "ru"]
-    # The estimator adds a view by itself, too.
-    latent = model.extend("ru", demo["ru"], TRAIN).transform(demo["ru"], "ru")
-    assert (latent.vectors == space["ru"].vectors).all()
-
-
-@pytest.mark.parametrize(
-    ("options", "model"),
-    [
-        (["--method", "mbfa", "--latent", 20, "--iterations", 12, "--shrinkage", 0.3],
-         sememe.MBFA(20, max_iter=12, shrinkage=0.3)),
-        (["--method", "svd", "--pivot", "en", "--normalize", "unit,center"],
-         sememe.Procrustes("en", normalize=["unit", "center"])),
-    ],
-)  # fmt: skip
-@pytest.mark.filterwarnings("ignore::sememe.FitWarning")
-def test_other_methods_write_the_files_of_the_command(command, demo, tmp_path, options, model):
-    command("align", *views("en", "fr", "ru"), "--max-words", WORDS, "--lexicon", TRAIN, *options, "-o", tmp_path / "theirs")
-    model.fit(demo, TRAIN).save(tmp_path / "ours")
-    assert files(tmp_path / "ours") == files(tmp_path / "theirs")
-
-
-def test_rows_of_arrays_are_aligned_as_the_command_does(command, demo, tmp_path):
-    words = [str(row) for row in range(WORDS)]
-    halves = {"old": demo["en"].vectors[:, :180], "new": demo["en"].vectors[:, 180:240]}
-    named = {name: sememe.Embeddings(words, half) for name, half in halves.items()}
-    for name, half in named.items():
-        half.save(tmp_path / f"{name}.npy")
-    arrays = [f"{name}={tmp_path / name}.npy" for name in halves]
-    command("align", *arrays, "--identical", "-o", tmp_path / "theirs")
-    sememe.IBFA().fit(halves).save(tmp_path / "ours", named)
-    assert files(tmp_path / "ours") == files(tmp_path / "theirs")
-
-
-def test_translations_are_those_of_the_command(command, space):
+def test_one_word_or_several_are_translated(space):
     asked = ["house", "dog", "king"]
-    for criterion in ("nn", "csls", "pmi", "logp"):
-        arguments = ["--from", "en", "--to", "fr", "--criterion", criterion, "-k", 3]
-        theirs = command("translate", space.path, *arguments, *asked)["translations"]
-        ours = space.translate(asked, "en", "fr", 3, criterion)
-        for mine, yours in zip(ours, theirs):
-            assert [c.word for c in mine] == [c["word"] for c in yours["candidates"]]
-            assert np.allclose([c.score for c in mine], [c["score"] for c in yours["candidates"]], rtol=1e-6)
-            assert np.allclose([c.confidence for c in mine], [c["confidence"] for c in yours["candidates"]], rtol=1e-9)
-    assert [c[:2] for c in space.translate("dog", "en", "fr", 3, "logp")] == [c[:2] for c in ours[1]]
+    for criterion in ("nn", "logp"):
+        several = space.translate(asked, "en", "fr", 3, criterion)
+        assert [len(found) for found in several] == [3, 3, 3]
+        assert [c[:2] for c in space.translate("dog", "en", "fr", 3, criterion)] == [c[:2] for c in several[1]]
     assert space.translate([], "en", "fr") == []
+
+
+def test_dictionaries_are_induced(space):
+    induced = space.induce("fr", "en", mutual=True, min_confidence=0.5)
+    assert len(induced) > 500 and all(pair.confidence >= 0.5 for pair in induced)
+    assert len(space.induce("fr", "en", max_words=10)) == 10
+    with pytest.raises(ValueError, match="from 0 to 1"):
+        space.induce("fr", "en", min_confidence=2)
+
+
+def test_a_space_keeps_its_model(space, tmp_path):
+    folder = tmp_path / "copy"
+    shutil.copytree(space.path, folder)
+    opened = sememe.Space.open(folder)
+    shutil.rmtree(folder)
+    assert opened._native.alignment is opened._native.alignment  # It is not cloned.
+    assert opened.views == ["en", "fr"] and opened.model.views_ == ["en", "fr"]
+
+
+def test_an_estimator_adds_views_as_a_space_does(space, demo, tmp_path):
+    model = space.model
+    model._words = [demo[name]._native for name in space.views]  # As if it had been fitted here.
+    larger = space.extend("ru", demo["ru"], TRAIN, shrinkage=0.3, output=tmp_path / "larger")
+    latent = model.extend("ru", demo["ru"], TRAIN, shrinkage=0.3).transform(demo["ru"], "ru")
+    assert (latent.vectors == larger["ru"].vectors).all()
 
 
 def test_unknown_words_get_suggestions_or_other_vectors(space, demo):
@@ -115,17 +83,6 @@ def test_neighbors_of_words_and_of_vectors(space):
         [c.word for c in row] for row in space.translate(["dog", "king"], "en", "fr", 3)
     ]
     assert space.neighbors(space["en"]["dog"][None, :], "en", 1)[0][0].word == "dog"
-
-
-def test_dictionaries_are_those_of_the_command(command, space, tmp_path):
-    arguments = ["--from", "fr", "--to", "en", "--mutual", "--min-confidence", 0.5, "-o", tmp_path / "theirs.tsv"]
-    command("lexicon", "induce", space.path, *arguments)
-    induced = space.induce("fr", "en", mutual=True, min_confidence=0.5, output=tmp_path / "ours.tsv")
-    assert (tmp_path / "ours.tsv").read_bytes() == (tmp_path / "theirs.tsv").read_bytes()
-    assert len(induced) > 500 and all(pair.confidence >= 0.5 for pair in induced)
-    assert len(space.induce("fr", "en", max_words=10)) == 10
-    with pytest.raises(ValueError, match="from 0 to 1"):
-        space.induce("fr", "en", min_confidence=2)
 
 
 @pytest.mark.parametrize("metric", ["ip", "l2", "cosine"])

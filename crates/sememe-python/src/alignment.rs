@@ -16,9 +16,10 @@ use sememe::space;
 use sememe::vectors::{Matrix, View};
 
 use crate::arrays::{array_of, array_of_f64, finite_rows, observed_rows, vector};
+use crate::data::{Data, paired_rows};
 use crate::embeddings::Embeddings;
 use crate::errors::{exception, refused};
-use crate::lexicon::{NamedViews, Tuples, named_views};
+use crate::lexicon::Tuples;
 use crate::moments::Evidence;
 use crate::options::{Fitting, Gathering};
 use crate::work::{briefly, run};
@@ -45,15 +46,13 @@ impl Alignment {
     #[staticmethod]
     fn fit(
         py: Python<'_>,
-        views: NamedViews<'_>,
-        tuples: &Bound<'_, Tuples>,
+        data: Data<'_>,
         gathering: Gathering,
         fitting: Fitting,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Fitted> {
         let (evidence, fit) = (gathering.options()?, fitting.options()?);
-        let views = named_views(views);
-        let tuples = tuples.get().0.clone();
+        let (views, tuples) = data.views(py)?;
         let fitted = run(py, progress, move |monitor| {
             align::fit(
                 views,
@@ -97,6 +96,34 @@ impl Alignment {
         let (new, tuples) = (View::from_embeddings(new.0, new.1.0.clone()), tuples.get().0.clone());
         let Extended { alignment, warnings, .. } =
             run(py, progress, move |monitor| align::extend(&alignment, &latent, new, &tuples, &fit, &**monitor))?;
+        Ok(new_fit(alignment, &warnings))
+    }
+
+    /// One more view whose rows belong with those of the others: `arrays` are of the views there are, of which some may
+    /// have no rows, and of the new one.
+    fn extend_rows(
+        &self,
+        py: Python<'_>,
+        name: String,
+        arrays: Vec<Bound<'_, PyAny>>,
+        fitting: Fitting,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<Fitted> {
+        let (alignment, fit) = (self.0.clone(), fitting.options()?.with_method(None));
+        let names = alignment.model.views.iter().map(|view| view.name.clone()).chain([name]).collect();
+        let (mut views, tuples) = paired_rows(py, names, &arrays)?;
+        let new = views.pop().ok_or_else(|| refused("there is no view to add"))?;
+        let Extended { alignment, warnings, .. } = run(py, progress, move |monitor| {
+            let project = |(place, view): (usize, View)| -> sememe::Result<Option<View>> {
+                if view.is_empty() {
+                    return Ok(None);
+                }
+                let prepared = alignment.prepare(place, view.rows().clone())?;
+                Ok(Some(View::new(view.name(), alignment.model.views[place].project(&prepared)?)))
+            };
+            let latent = views.into_iter().enumerate().map(project).collect::<sememe::Result<Vec<_>>>()?;
+            align::extend(&alignment, &latent, new, &tuples, &fit, &**monitor)
+        })?;
         Ok(new_fit(alignment, &warnings))
     }
 

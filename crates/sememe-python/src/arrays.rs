@@ -1,61 +1,138 @@
-//! Numbers between numpy and the library, without copies where there is a choice.
+//! Numbers between numpy and the library.
+//!
+//! The library reads rows without the interpreter's lock. Rows are therefore borrowed only where nothing can change or free
+//! them meanwhile: memory that nobody can write to ([`unchanging_owner`]), or that is locked for a call
+//! ([`lend`](crate::lending::lend)). Everything else is copied first.
 
+use std::ffi::c_int;
+use std::ptr;
 use std::sync::Arc;
 
 use numpy::ndarray::{Array2, ArrayView2};
-use numpy::{Element, PyArray1, PyArray2, PyArrayMethods, PyUntypedArrayMethods};
-use pyo3::exceptions::PyTypeError;
+use numpy::npyffi::NPY_ARRAY_WRITEABLE;
+use numpy::{Element, PyArray1, PyArray2, PyArrayMethods, PyUntypedArray, PyUntypedArrayMethods};
+use pyo3::exceptions::{PyMemoryError, PyTypeError};
+use pyo3::ffi::PyObject;
 use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyMemoryView};
 use rayon::prelude::*;
 use sememe::linalg::Mat;
 use sememe::vectors::{MAX_DIMENSION, Matrix};
 
+use crate::embeddings::Embeddings;
 use crate::errors::refused;
+use crate::lending::Lent;
+use crate::retrieve::Index;
 use crate::work::briefly;
 
-/// The memory of an array that Python keeps.
-struct Borrowed {
-    _array: Py<PyArray2<f32>>,
+/// Rows in memory that `owner` keeps, and that never changes while it does.
+struct Borrowed<T> {
+    _owner: T,
     start: *const f32,
     len: usize,
 }
 
-// SAFETY: the memory belongs to the array, which is kept alive and can be dropped from any thread; it is only read here.
-unsafe impl Send for Borrowed {}
+// SAFETY: the memory is only read, and its owner can be dropped from any thread.
+unsafe impl<T: Send> Send for Borrowed<T> {}
 // SAFETY: as above.
-unsafe impl Sync for Borrowed {}
+unsafe impl<T: Sync> Sync for Borrowed<T> {}
 
-impl AsRef<[f32]> for Borrowed {
+impl<T> AsRef<[f32]> for Borrowed<T> {
     fn as_ref(&self) -> &[f32] {
-        // SAFETY: an array that others refer to cannot be resized, and it was found contiguous and aligned. As with numpy's
-        // own functions, whoever writes to it from another thread meanwhile gets numbers of both kinds.
+        // SAFETY: `borrowed_rows` was told that the owner keeps so many contiguous and aligned numbers from here unchanged.
         unsafe { std::slice::from_raw_parts(self.start, self.len) }
     }
 }
 
-/// Rows of an array, without a copy. `what` names it in errors.
-fn borrow_rows(array: &Bound<'_, PyAny>, what: &str) -> PyResult<Matrix> {
+/// An array as the engine takes it. `what` names it in errors.
+pub fn as_array<'py>(array: &Bound<'py, PyAny>, what: &str) -> PyResult<Bound<'py, PyArray2<f32>>> {
     let array = array
         .cast::<PyArray2<f32>>()
         .map_err(|_| PyTypeError::new_err(format!("{what} must be a two-dimensional array of float32")))?;
-    let [rows, cols] = [array.shape()[0], array.shape()[1]];
+    let cols = array.shape()[1];
     if !(1..=MAX_DIMENSION).contains(&cols) {
         return Err(refused(format!("{what} has {cols} columns; there must be 1 to {MAX_DIMENSION}")));
     }
     if !array.is_c_contiguous() || !array.data().is_aligned() {
         return Err(refused(format!("{what} must be contiguous, row after row")));
     }
-    if rows == 0 {
-        // The memory of an empty array may be anywhere.
-        return Ok(Matrix::new(Vec::new(), cols));
-    }
-    let borrowed = Borrowed { start: array.data().cast_const(), len: rows * cols, _array: array.clone().unbind() };
-    Ok(Matrix::borrowed(Arc::new(borrowed), cols))
+    Ok(array.clone())
 }
 
-/// [`borrow_rows`] of which there must be at least one.
+/// The rows of an array: where they lie if they cannot change, copied otherwise. `what` names it in errors.
+fn rows_of(array: &Bound<'_, PyAny>, what: &str) -> PyResult<Matrix> {
+    match array.cast::<Lent>() {
+        Ok(lent) => Ok(lent.get().0.clone()),
+        Err(_) => unchanging_or_copied(&as_array(array, what)?),
+    }
+}
+
+/// Rows where they lie if they cannot change, copied otherwise.
+pub fn unchanging_or_copied(array: &Bound<'_, PyArray2<f32>>) -> PyResult<Matrix> {
+    match unchanging_owner(array)? {
+        // SAFETY: nobody can write to what the owner keeps.
+        Some(owner) if !array.is_empty() => Ok(unsafe { borrowed_rows(array, owner.unbind()) }),
+        _ => copied_rows(array),
+    }
+}
+
+/// Rows without a copy.
+///
+/// # Safety
+/// The memory of the array must be neither written to nor freed until `owner` is dropped.
+pub unsafe fn borrowed_rows<T: Send + Sync + 'static>(array: &Bound<'_, PyArray2<f32>>, owner: T) -> Matrix {
+    let borrowed = Borrowed { start: array.data().cast_const(), len: array.len(), _owner: owner };
+    Matrix::borrowed(Arc::new(borrowed), array.shape()[1])
+}
+
+fn copied_rows(array: &Bound<'_, PyArray2<f32>>) -> PyResult<Matrix> {
+    let mut values = Vec::new();
+    values.try_reserve_exact(array.len()).map_err(|error| PyMemoryError::new_err(error.to_string()))?;
+    // SAFETY: the array is contiguous, and Python cannot free it while this thread holds the interpreter's lock. Bytes are
+    // copied without a reference to them: code that writes without the lock makes numbers of both kinds, as for numpy's copies.
+    unsafe {
+        ptr::copy_nonoverlapping(array.data().cast_const(), values.as_mut_ptr(), array.len());
+        values.set_len(array.len());
+    }
+    Ok(Matrix::new(values, array.shape()[1]))
+}
+
+/// What keeps the memory of an array unchanged, if anything does. A read-only array does not by itself: numpy lets its owner
+/// become writeable again, and resizes it. Memory of our own classes, of `bytes` and of files mapped for reading never changes.
+fn unchanging_owner<'py>(array: &Bound<'py, PyArray2<f32>>) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let mut owner = array.as_any().clone();
+    while let Some(array) = owner.cast::<PyUntypedArray>().ok().cloned() {
+        let (base, flags) = base_and_flags(&array);
+        if flags & NPY_ARRAY_WRITEABLE != 0 || base.is_null() {
+            return Ok(None);
+        }
+        // SAFETY: an array keeps its base.
+        owner = unsafe { Bound::from_borrowed_ptr(array.py(), base) };
+    }
+    if owner.is_instance_of::<Embeddings>()
+        || owner.is_instance_of::<Index>()
+        || owner.is_exact_instance_of::<PyBytes>()
+    {
+        return Ok(Some(owner));
+    }
+    if owner.get_type().fully_qualified_name()? == "mmap.mmap" {
+        // Files that are looked at cannot be unmapped; numpy itself would let them.
+        let memory = PyMemoryView::from(&owner)?.into_any();
+        return Ok(memory.getattr("readonly")?.is_truthy()?.then_some(memory));
+    }
+    Ok(None)
+}
+
+/// What keeps the memory of an array, null where it is its own, and numpy's flags.
+pub fn base_and_flags(array: &Bound<'_, PyUntypedArray>) -> (*mut PyObject, c_int) {
+    // SAFETY: it is an array, alive, and read with the interpreter's lock.
+    let fields = unsafe { &(*array.as_array_ptr()).fields };
+    (fields.base, fields.flags)
+}
+
+/// [`rows_of`] of which there must be at least one.
 pub fn some_rows(array: &Bound<'_, PyAny>, what: &str) -> PyResult<Matrix> {
-    let matrix = borrow_rows(array, what)?;
+    let matrix = rows_of(array, what)?;
     match matrix.rows() {
         0 => Err(refused(format!("{what} has no rows"))),
         _ => Ok(matrix),
@@ -74,7 +151,7 @@ pub fn finite_rows(array: &Bound<'_, PyAny>, what: &str) -> PyResult<Matrix> {
 
 /// Which rows there are: those of NaN alone are holes.
 pub fn observed_rows(array: &Bound<'_, PyAny>, what: &str) -> PyResult<(Matrix, Vec<bool>)> {
-    let matrix = borrow_rows(array, what)?;
+    let matrix = rows_of(array, what)?;
     let is_hole = |row: &[f32]| row.iter().all(|x| x.is_nan());
     let is_sound = |row: &[f32]| row.iter().all(|x| x.is_finite()) || is_hole(row);
     let rows = || matrix.as_slice().par_chunks(matrix.cols());

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use numpy::{PyArray1, PyArray2};
 use pyo3::prelude::*;
 use sememe::translate::closest_spellings;
-use sememe::vectors::{self, Format, Matrix, ReadOptions, Vocabulary};
+use sememe::vectors::{self, Format, ReadOptions, Vocabulary};
 
 use crate::arrays::{finite_rows, vector, view_of};
 use crate::errors::{exception, refused};
@@ -130,10 +130,4 @@ fn vocabulary(words: &[String]) -> PyResult<Vocabulary> {
         }
     }
     Ok(vocabulary)
-}
-
-/// Vectors whose words are the numbers of their rows.
-pub fn numbered(matrix: Matrix, rows: impl Iterator<Item = usize>) -> vectors::Embeddings {
-    let names: Vec<String> = rows.map(|row| row.to_string()).collect();
-    vectors::Embeddings::new(names.iter().map(String::as_str).collect(), matrix)
 }

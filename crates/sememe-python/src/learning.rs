@@ -5,8 +5,8 @@ use sememe::align;
 use sememe::learn::{LearnOptions, Learned};
 
 use crate::alignment::{Alignment, new_fit};
+use crate::data::Data;
 use crate::errors::exception;
-use crate::lexicon::{NamedViews, Tuples, named_views};
 use crate::options::{Fitting, Gathering};
 use crate::work::run;
 
@@ -23,8 +23,7 @@ pub struct Learning {
 #[pyfunction]
 pub fn learn(
     py: Python<'_>,
-    views: NamedViews<'_>,
-    tuples: &Bound<'_, Tuples>,
+    data: Data<'_>,
     gathering: Gathering,
     fitting: Fitting,
     learning: Learning,
@@ -33,8 +32,7 @@ pub fn learn(
     let (evidence, fit) = (gathering.options()?, fitting.options()?);
     let (trust, is_unsupervised, seed) =
         (learning.trust.parse().map_err(exception)?, learning.unsupervised, learning.seed);
-    let views = named_views(views);
-    let tuples = tuples.get().0.clone();
+    let (views, tuples) = data.views(py)?;
     let Learned { fitted, report } = run(py, progress, move |monitor| {
         let align = align::AlignOptions::default().with_evidence(evidence).with_fit(fit).with_resume(None);
         sememe::learn::learn(

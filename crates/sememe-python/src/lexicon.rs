@@ -6,10 +6,9 @@ use pyo3::prelude::*;
 use sememe::gather::{self, Dictionary, GatherOptions};
 use sememe::lexicon::{self, Entry, ReadOptions, Shared};
 use sememe::prepare::Casing;
-use sememe::vectors::{View, Vocabulary};
+use sememe::vectors::Vocabulary;
 
-use crate::arrays::{finite_rows, observed_rows};
-use crate::embeddings::{Embeddings, numbered};
+use crate::embeddings::Embeddings;
 use crate::errors::{exception, refused};
 
 /// Words that mean the same, as `sememe.read_lexicon` reads them: entries with a word or None for each view.
@@ -81,11 +80,6 @@ impl Lexicon {
 #[pyclass(frozen, module = "sememe._sememe")]
 pub struct Tuples(pub lexicon::Tuples);
 
-/// Views of the library.
-pub fn named_views(views: NamedViews<'_>) -> Vec<View> {
-    views.into_iter().map(|(name, embeddings)| View::from_embeddings(name, embeddings.0.clone())).collect()
-}
-
 /// Named vectors, as Python gives them.
 pub type NamedViews<'py> = Vec<(String, PyRef<'py, Embeddings>)>;
 
@@ -136,74 +130,4 @@ fn shared(which: &str) -> PyResult<Shared> {
         "numerals" => Ok(Shared::Numerals),
         _ => Err(refused(format!("identical is {which:?}: it must be \"strings\" or \"numerals\""))),
     }
-}
-
-/// The rows of arrays that belong together, by their numbers: what is missing is a row of NaN. An array given with a
-/// dimension only has no rows at all.
-#[pyfunction]
-pub fn paired_rows(names: Vec<String>, views: Vec<Bound<'_, PyAny>>) -> PyResult<(Vec<Embeddings>, Tuples)> {
-    let mut observed = Vec::new();
-    for (name, view) in names.iter().zip(&views) {
-        observed.push(observed_rows(view, &format!("view {name:?}"))?);
-    }
-    let count = observed.iter().map(|(matrix, _)| matrix.rows()).max().unwrap_or(0);
-    let mut embeddings = Vec::new();
-    let mut places: Vec<Vec<Option<usize>>> = Vec::new();
-    for ((matrix, is_observed), name) in observed.into_iter().zip(&names) {
-        if matrix.rows() != count && matrix.rows() != 0 {
-            let problem = "row i of every view must belong together";
-            return Err(refused(format!("view {name:?} has {} rows and others {count}: {problem}", matrix.rows())));
-        }
-        let rows: Vec<usize> = (0..matrix.rows()).filter(|&row| is_observed[row]).collect();
-        let mut next = 0..;
-        places.push(
-            (0..count).map(|row| is_observed.get(row).is_some_and(|&is| is).then(|| next.next()).flatten()).collect(),
-        );
-        let matrix = if rows.len() == matrix.rows() { matrix } else { matrix.select(&rows) };
-        embeddings.push(Embeddings(numbered(matrix, rows.into_iter())));
-    }
-    let mut tuples = lexicon::Tuples::new(names.len());
-    for row in 0..count {
-        let tuple: Vec<Option<usize>> = places.iter().map(|places| places[row]).collect();
-        if tuple.iter().any(Option::is_some) {
-            tuples.add(&tuple);
-        }
-    }
-    Ok((embeddings, Tuples(tuples)))
-}
-
-/// All rows of arrays of any lengths, of which those belong together whose numbers are in one tuple.
-#[pyfunction]
-pub fn numbered_rows(
-    names: Vec<String>,
-    views: Vec<Bound<'_, PyAny>>,
-    numbers: Vec<Vec<Option<i64>>>,
-    complete: bool,
-) -> PyResult<(Vec<Embeddings>, Tuples)> {
-    let mut embeddings = Vec::new();
-    for (name, view) in names.iter().zip(&views) {
-        let matrix = finite_rows(view, &format!("view {name:?}"))?;
-        let rows = 0..matrix.rows();
-        embeddings.push(Embeddings(numbered(matrix, rows)));
-    }
-    let mut tuples = lexicon::Tuples::new(names.len());
-    for (entry, numbers) in numbers.iter().enumerate() {
-        if numbers.len() != names.len() || numbers.iter().flatten().count() < 2 {
-            let problem = "it must have a row number or None for every view, and two numbers at least";
-            return Err(refused(format!("entry {entry} of the lexicon is {numbers:?}: {problem}")));
-        }
-        let find = |((number, name), view): ((&Option<i64>, &String), &Embeddings)| match *number {
-            None => Ok(None),
-            Some(number) => match usize::try_from(number) {
-                Ok(row) if row < view.0.len() => Ok(Some(row)),
-                _ => {
-                    let problem = format!("view {name:?} has {} rows, and none is row {number}", view.0.len());
-                    Err(refused(format!("entry {entry} of the lexicon: {problem}")))
-                }
-            },
-        };
-        let tuple = numbers.iter().zip(&names).zip(&embeddings).map(find).collect::<PyResult<Vec<_>>>()?;
-        tuples.add(&tuple);
-    }
-    Ok((embeddings, Tuples(if complete { tuples.complete() } else { tuples })))
 }

@@ -1,13 +1,16 @@
 //! The native part of the Python package `sememe`: thin classes over the library, of which `python/sememe` makes the face.
 //!
-//! Rows of numbers are numpy arrays of float32 here, contiguous; the Python side sees to that. They are not copied.
+//! Rows of numbers are numpy arrays of float32 here, contiguous; the Python side sees to that. They are borrowed where
+//! nothing can change them, and copied otherwise.
 
 mod alignment;
 mod arrays;
+mod data;
 mod embeddings;
 mod errors;
 mod evaluate;
 mod learning;
+mod lending;
 mod lexicon;
 mod moments;
 mod options;
@@ -31,9 +34,13 @@ mod _sememe {
     #[pymodule_export]
     use crate::learning::learn;
     #[pymodule_export]
-    use crate::lexicon::{Lexicon, Tuples, numbered_rows, paired_rows};
+    use crate::lending::{Lent, lend};
+    #[pymodule_export]
+    use crate::lexicon::{Lexicon, Tuples};
     #[pymodule_export]
     use crate::moments::Evidence;
+    #[pymodule_export]
+    use crate::options::defaults;
     #[pymodule_export]
     use crate::retrieve::{Index, confidence, neighbors};
     #[pymodule_export]

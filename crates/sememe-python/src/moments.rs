@@ -9,8 +9,8 @@ use sememe::files::Input;
 use sememe::moments;
 
 use crate::arrays::{array_of_f64, vector};
+use crate::data::Data;
 use crate::errors::exception;
-use crate::lexicon::{NamedViews, Tuples, named_views};
 use crate::options::Gathering;
 use crate::work::{briefly, run};
 
@@ -24,15 +24,9 @@ type Pattern<'py> = (Vec<usize>, f64, Bound<'py, PyArray1<f64>>, Bound<'py, PyAr
 #[pymethods]
 impl Evidence {
     #[staticmethod]
-    fn gather(
-        py: Python<'_>,
-        views: NamedViews<'_>,
-        tuples: &Bound<'_, Tuples>,
-        gathering: Gathering,
-    ) -> PyResult<Self> {
+    fn gather(py: Python<'_>, data: Data<'_>, gathering: Gathering) -> PyResult<Self> {
         let options = gathering.options()?;
-        let views = named_views(views);
-        let tuples = tuples.get().0.clone();
+        let (views, tuples) = data.views(py)?;
         run(py, None, move |_| moments::Evidence::gather(views, &tuples, &options))
             .map(|(evidence, _)| Evidence(evidence))
     }

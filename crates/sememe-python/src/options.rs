@@ -1,8 +1,12 @@
-//! How to gather and fit, as Python says it: one dictionary each.
+//! How to gather and fit, as Python says it: one dictionary each. What it does not say is the library's default.
 
+use std::collections::HashMap;
+
+use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
-use sememe::model::mbfa::{self, Solver, Start};
-use sememe::model::{self, LatentSize};
+use sememe::evaluate::SIF_A;
+use sememe::model::FitOptions;
+use sememe::model::mbfa::{Solver, Start};
 use sememe::moments;
 use sememe::prepare::Casing;
 
@@ -33,45 +37,84 @@ impl Gathering {
 #[pyo3(from_item_all)]
 pub struct Fitting {
     method: Option<String>,
+    #[pyo3(default)]
     latent: Option<String>,
-    shrinkage: String,
+    #[pyo3(default)]
+    shrinkage: Option<String>,
+    #[pyo3(default)]
     exponent: Option<f64>,
-    dewhiten: bool,
-    ridge: f64,
+    #[pyo3(default)]
+    dewhiten: Option<bool>,
+    #[pyo3(default)]
+    ridge: Option<f64>,
+    #[pyo3(default)]
     pivot: Option<String>,
     /// Begin at random, by this seed.
+    #[pyo3(default)]
     random: Option<u64>,
-    solver: String,
-    iterations: usize,
-    tolerance: f64,
+    #[pyo3(default)]
+    solver: Option<String>,
+    #[pyo3(default)]
+    iterations: Option<usize>,
+    #[pyo3(default)]
+    tolerance: Option<f64>,
 }
 
 impl Fitting {
     /// What the library is told.
-    pub fn options(&self) -> PyResult<model::FitOptions> {
-        if !(0.0..1.0).contains(&self.tolerance) {
-            return Err(refused(format!("tol is {}: it must be a number from 0 to 1", self.tolerance)));
-        }
-        Ok(model::FitOptions::default()
+    pub fn options(&self) -> PyResult<FitOptions> {
+        let mut options = FitOptions::default()
             .with_method(self.method.as_deref().map(str::parse).transpose().map_err(exception)?)
-            .with_latent(self.latent.as_deref().map_or(Ok(LatentSize::default()), str::parse).map_err(exception)?)
-            .with_shrinkage(self.shrinkage.parse().map_err(exception)?)
             .with_exponent(self.exponent)
-            .with_dewhiten(self.dewhiten)
-            .with_ridge(self.ridge)
-            .with_pivot(self.pivot.clone())
-            .with_mbfa(
-                mbfa::MbfaOptions::default()
-                    .with_start(self.random.map_or(Start::Informed, Start::Random))
-                    .with_solver(match self.solver.as_str() {
-                        "accelerated" => Solver::Accelerated,
-                        "em" => Solver::Em,
-                        other => {
-                            return Err(refused(format!("solver is {other:?}: it must be \"accelerated\" or \"em\"")));
-                        }
-                    })
-                    .with_evaluations(self.iterations)
-                    .with_tolerance(self.tolerance),
-            ))
+            .with_pivot(self.pivot.clone());
+        if let Some(latent) = &self.latent {
+            options.latent = latent.parse().map_err(exception)?;
+        }
+        if let Some(shrinkage) = &self.shrinkage {
+            options.shrinkage = shrinkage.parse().map_err(exception)?;
+        }
+        options.dewhiten = self.dewhiten.unwrap_or(options.dewhiten);
+        options.ridge = self.ridge.unwrap_or(options.ridge);
+        if let Some(seed) = self.random {
+            options.mbfa.start = Start::Random(seed);
+        }
+        if let Some(solver) = &self.solver {
+            options.mbfa.solver = match SOLVERS.iter().find(|(name, _)| name == solver) {
+                Some((_, solver)) => *solver,
+                None => {
+                    return Err(refused(format!("solver is {solver:?}: it must be \"accelerated\" or \"em\"")));
+                }
+            };
+        }
+        options.mbfa.evaluations = self.iterations.unwrap_or(options.mbfa.evaluations);
+        if let Some(tolerance) = self.tolerance {
+            if !(0.0..1.0).contains(&tolerance) {
+                return Err(refused(format!("tol is {tolerance}: it must be a number from 0 to 1")));
+            }
+            options.mbfa.tolerance = tolerance;
+        }
+        Ok(options)
     }
+}
+
+const SOLVERS: [(&str, Solver); 2] = [("accelerated", Solver::Accelerated), ("em", Solver::Em)];
+
+/// The library's defaults that arguments of Python begin with: of a fit, of adding a view (`extend_`), of evaluations.
+#[pyfunction]
+pub fn defaults(py: Python<'_>) -> PyResult<HashMap<&'static str, Py<PyAny>>> {
+    let fit = FitOptions::default();
+    let extend = FitOptions::for_new_view();
+    let solver = SOLVERS.iter().find(|(_, solver)| *solver == fit.mbfa.solver).map_or("", |(name, _)| name);
+    Ok(HashMap::from([
+        ("shrinkage", fit.shrinkage.to_string().into_py_any(py)?),
+        ("dewhiten", fit.dewhiten.into_py_any(py)?),
+        ("ridge", fit.ridge.into_py_any(py)?),
+        ("solver", solver.into_py_any(py)?),
+        ("max_iter", fit.mbfa.evaluations.into_py_any(py)?),
+        ("tol", fit.mbfa.tolerance.into_py_any(py)?),
+        ("extend_shrinkage", extend.shrinkage.to_string().into_py_any(py)?),
+        ("extend_max_iter", extend.mbfa.evaluations.into_py_any(py)?),
+        ("extend_tol", extend.mbfa.tolerance.into_py_any(py)?),
+        ("sif_a", SIF_A.into_py_any(py)?),
+    ]))
 }

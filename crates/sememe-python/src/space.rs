@@ -26,6 +26,7 @@ use crate::work::{briefly, run};
 #[pyclass(frozen, module = "sememe._sememe")]
 pub struct Space {
     space: Arc<space::Space>,
+    alignment: Py<Alignment>,
 }
 
 /// Candidates for every word: the word, its score, and how sure it is where that is known.
@@ -46,7 +47,8 @@ impl Space {
     #[staticmethod]
     fn open(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
         let space = briefly(py, || space::Space::open(&path))?.map_err(exception)?;
-        Ok(Space { space: Arc::new(space) })
+        let alignment = Py::new(py, Alignment(space.shared_alignment()))?;
+        Ok(Space { space: Arc::new(space), alignment })
     }
 
     #[getter]
@@ -55,8 +57,8 @@ impl Space {
     }
 
     #[getter]
-    fn alignment(&self) -> Alignment {
-        Alignment(self.space.shared_alignment())
+    fn alignment(&self, py: Python<'_>) -> Py<Alignment> {
+        self.alignment.clone_ref(py)
     }
 
     /// How many words each view has.

@@ -212,7 +212,7 @@ pub struct Extend {
     #[arg(long, value_name = "FILE")]
     pub words: Option<PathBuf>,
     /// Shrink the covariance of the new view: auto, oas, none, or a number from 0 to 0.99
-    #[arg(long, default_value = "auto", value_name = "HOW")]
+    #[arg(long, default_value_t = FitOptions::for_new_view().shrinkage, value_name = "HOW")]
     pub shrinkage: Shrinkage,
     /// Evaluate the likelihood at most this often
     #[arg(long, default_value_t = FitOptions::for_new_view().mbfa.evaluations, value_name = "N")]

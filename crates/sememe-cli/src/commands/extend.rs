@@ -7,7 +7,7 @@ use sememe::align::{self, Extended};
 use sememe::files::check_readable;
 use sememe::gather::{self, Dictionary, GatherOptions, ViewFile};
 use sememe::lexicon::Shared;
-use sememe::model;
+use sememe::model::FitOptions;
 use sememe::space::Space;
 use sememe::vectors::{View, Vocabulary};
 use serde_json::json;
@@ -64,7 +64,7 @@ pub fn run(arguments: &Extend, global: &Global, interruption: &Arc<Interruption>
     stopwatch.finished("reading");
 
     let rounds = Rounds::new(global, interruption);
-    let mut options = model::FitOptions::default().with_shrinkage(arguments.shrinkage);
+    let mut options = FitOptions::for_new_view().with_shrinkage(arguments.shrinkage);
     options.mbfa.evaluations = arguments.iterations;
     options.mbfa.tolerance = arguments.tolerance;
     let extended = align::extend(alignment, &latent, view, &tuples, &options, &rounds);

@@ -296,7 +296,9 @@ fn check_replaceable(path: &Path, name: &Path) -> Result<()> {
     let alignment = match Alignment::read(&path.join(model_file(extensions))) {
         Ok(alignment) => alignment,
         Err(error @ Error::Read { .. }) => return Err(error),
-        Err(Error::Malformed { problem, .. }) => return refused(format!("it is no space of this sememe: its model {problem}")),
+        Err(Error::Malformed { problem, .. }) => {
+            return refused(format!("it is no space of this sememe: its model {problem}"));
+        }
         Err(error) => return refused(format!("it is no space of this sememe ({error})")),
     };
     let own = view_files(&alignment);

@@ -1,0 +1,20 @@
+"""Defaults of arguments. The engine has them; this package only asks for them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import _sememe
+
+#: By the names of arguments; those of adding a view begin with ``extend_``.
+DEFAULTS: dict[str, Any] = _sememe.defaults()
+
+
+def as_shrinkage(shrinkage: float | str | None) -> str:
+    """Shrinkage as the engine spells it."""
+    return "none" if shrinkage is None else str(shrinkage)
+
+
+def extension(shrinkage: float | str | None, max_iter: int, tol: float) -> dict[str, Any]:
+    """How a view is added, as the engine calls it."""
+    return {"method": None, "shrinkage": as_shrinkage(shrinkage), "iterations": max_iter, "tolerance": tol}
