@@ -42,6 +42,9 @@ pub mod prepare;
 mod random;
 pub mod retrieve;
 pub mod sample;
+#[cfg(test)]
+#[path = "../tests/it/seeds.rs"]
+mod seeds;
 pub mod space;
 mod tensors;
 pub mod translate;

@@ -196,6 +196,7 @@ mod tests {
     use super::super::rows::{Role, Scaled};
     use super::*;
     use crate::random::Random;
+    use crate::seeds::cases;
     use crate::vectors::Matrix;
 
     /// Rows with all that is hard to rank: equal ones, opposite ones, zero ones, one large coordinate, and lengths that differ
@@ -234,7 +235,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
+        #![proptest_config(cases(60))]
 
         #[test]
         fn every_way_finds_what_looking_at_all_scores_finds(

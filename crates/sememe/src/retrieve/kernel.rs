@@ -354,7 +354,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+        #![proptest_config(cases(256))]
 
         #[test]
         fn every_set_of_instructions_gives_the_same_bits(a in numbers(1..100), seed: u64) {

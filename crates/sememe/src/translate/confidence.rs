@@ -166,11 +166,12 @@ impl Sum {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::random::Random;
     use crate::retrieve::{Criterion, nearest};
 
-    fn rows(count: usize, seed: usize) -> Matrix {
-        let value = |i: usize| ((i * 7919 + seed * 104_729) as f32 * 0.618).sin();
-        Matrix::new((0..count * 5).map(value).collect(), 5)
+    fn rows(count: usize, seed: u64) -> Matrix {
+        let mut random = Random::new(seed);
+        Matrix::new((0..count * 5).map(|_| random.normal() as f32).collect(), 5)
     }
 
     #[test]

@@ -9,6 +9,7 @@ use super::intake::{Intake, check_dimension, check_vector, check_word};
 use super::{Embeddings, Matrix, ROWS_AT_A_TIME, ReadOptions, Skipped, Vocabulary, word_list_beside};
 use crate::error::{Error, Place, Result};
 use crate::files::{Bytes, Input};
+use crate::observe::{Meter, Observer, Stage};
 
 /// How one number is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -89,19 +90,35 @@ impl Array {
             .then(|| Matrix::from_bytes(self.bytes.clone(), self.start, rows, self.cols))
     }
 
+    /// What is told how much of so many rows was read.
+    fn meter<'a>(&self, observer: &'a dyn Observer, rows: usize) -> Meter<'a> {
+        Meter::new(observer, Stage::Reading, rows * self.row_len())
+    }
+
+    /// Bytes of a row in the file.
+    fn row_len(&self) -> usize {
+        self.cols * self.element.size()
+    }
+
     /// All rows, or so many from the beginning, whatever is in them.
-    pub(crate) fn into_matrix(self, max_rows: Option<usize>) -> Matrix {
+    pub(crate) fn into_matrix(self, max_rows: Option<usize>, observer: &dyn Observer) -> Result<Matrix> {
         let rows = max_rows.unwrap_or(usize::MAX).min(self.rows);
-        self.as_matrix(rows).unwrap_or_else(|| {
-            let mut values = vec![0.0; rows * self.cols];
-            values.par_chunks_mut(ROWS_AT_A_TIME * self.cols).enumerate().for_each(|(block, values)| {
-                let mut decoded = Vec::with_capacity(values.len());
-                let first = block * ROWS_AT_A_TIME;
-                (first..first + values.len() / self.cols).for_each(|row| self.decode_row(row, &mut decoded));
-                values.copy_from_slice(&decoded);
-            });
-            Matrix::new(values, self.cols)
-        })
+        let meter = self.meter(observer, rows);
+        meter.check()?;
+        if let Some(matrix) = self.as_matrix(rows) {
+            return Ok(matrix);
+        }
+        let mut values = vec![0.0; rows * self.cols];
+        let decode = |(block, values): (usize, &mut [f32])| {
+            let mut decoded = Vec::with_capacity(values.len());
+            let first = block * ROWS_AT_A_TIME;
+            let rows = first..first + values.len() / self.cols;
+            rows.clone().for_each(|row| self.decode_row(row, &mut decoded));
+            values.copy_from_slice(&decoded);
+            meter.advance(rows.len() * self.row_len())
+        };
+        values.par_chunks_mut(ROWS_AT_A_TIME * self.cols).enumerate().try_for_each(decode)?;
+        Ok(Matrix::new(values, self.cols))
     }
 
     /// Joins the rows with their words.
@@ -110,9 +127,12 @@ impl Array {
         path: &Path,
         words: &WordList,
         options: &ReadOptions,
+        observer: &dyn Observer,
     ) -> Result<(Embeddings, Skipped)> {
-        let words = words.lines(self.rows)?;
         let wanted = options.max_words.unwrap_or(usize::MAX).min(self.rows);
+        let meter = self.meter(observer, wanted);
+        meter.check()?;
+        let words = words.lines(self.rows)?;
         if let Some(matrix) = self.as_matrix(wanted)
             && let Some(vocabulary) = distinct_words(&words[..wanted])
             && matrix.as_slice().par_chunks(self.cols).all(|row| check_vector(row).is_ok())
@@ -137,6 +157,7 @@ impl Array {
                 let entry = check_word(words[row]).and_then(|word| check_vector(vector).map(|()| (word, vector)));
                 intake.take(entry, Place::Entry(row as u64 + 1));
             }
+            meter.advance(block.len() * self.row_len())?;
         }
         intake.finish()
     }

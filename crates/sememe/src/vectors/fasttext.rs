@@ -85,7 +85,9 @@ pub(crate) fn read(input: &Input, options: &ReadOptions, observer: &dyn Observer
     let mut subwords =
         Subwords { bytes: bytes.clone(), start, dim, words, bucket, n_range, unread: Default::default() };
     let mut intake = Intake::new(path, options, dim, words)?;
-    let meter = Meter::new(observer, Stage::Reading, words);
+    let row_len = dim * size_of::<f32>();
+    let meter = Meter::new(observer, Stage::Reading, words * row_len);
+    meter.check()?;
     for (block_index, block) in spellings.chunks(64 * ROWS_AT_A_TIME).enumerate() {
         let first = block_index * 64 * ROWS_AT_A_TIME;
         let vectors: Vec<Vec<f32>> =
@@ -97,7 +99,7 @@ pub(crate) fn read(input: &Input, options: &ReadOptions, observer: &dyn Observer
             let entry = check_word(word).and_then(|word| check_vector(vector).map(|()| (word, &vector[..])));
             intake.take(entry, Place::Entry((first + i) as u64 + 1));
         }
-        meter.advance(block.len())?;
+        meter.advance(block.len() * row_len)?;
         if intake.is_full() {
             break;
         }

@@ -152,8 +152,8 @@ pub fn read_input(
         Format::FastText => fasttext::read(input, options, observer),
         #[cfg(not(feature = "fasttext"))]
         Format::FastText => Err(Error::missing_feature(input.path(), "a fastText model", "fasttext")),
-        Format::Npy => npy::read(input, words, options),
-        Format::Safetensors => safetensors::read(input, words, options),
+        Format::Npy => npy::read(input, words, options, observer),
+        Format::Safetensors => safetensors::read(input, words, options, observer),
     }
 }
 
@@ -166,8 +166,8 @@ pub fn read_matrix(path: &Path, options: &ReadOptions, observer: &dyn Observer) 
         None => Format::detect(&input)?,
     };
     match format {
-        Format::Npy => Ok(npy::array(&input)?.into_matrix(options.max_words)),
-        Format::Safetensors => Ok(safetensors::array(&TensorFile::read(&input)?)?.into_matrix(options.max_words)),
+        Format::Npy => npy::array(&input)?.into_matrix(options.max_words, observer),
+        Format::Safetensors => safetensors::array(&TensorFile::read(&input)?)?.into_matrix(options.max_words, observer),
         _ => {
             let strictly = ReadOptions { strict: true, format: Some(format), ..options.clone() };
             Ok(read_input(&input, None, &strictly, observer)?.embeddings.into_matrix())

@@ -10,6 +10,7 @@ use super::text::protective_byte_order_mark;
 use super::{Embeddings, Format, ROWS_AT_A_TIME, Read, ReadOptions, word_list_beside};
 use crate::error::{Error, Place, Result};
 use crate::files::{Bytes, Input, Output, little_endian};
+use crate::observe::Observer;
 
 pub(crate) const MAGIC: &[u8] = b"\x93NUMPY";
 
@@ -20,14 +21,19 @@ pub(crate) fn array(input: &Input) -> Result<Array> {
     Array::new(path, (bytes, header.data_start), header.shape, header.element, header.column_major)
 }
 
-pub(crate) fn read(input: &Input, words: Option<&Input>, options: &ReadOptions) -> Result<Read> {
+pub(crate) fn read(
+    input: &Input,
+    words: Option<&Input>,
+    options: &ReadOptions,
+    observer: &dyn Observer,
+) -> Result<Read> {
     let path = input.path();
     let array = array(input)?;
     let words = match words {
         Some(words) => WordList::read(words)?,
         None => WordList::beside(path, options)?,
     };
-    let (embeddings, skipped) = array.with_words(path, &words, options)?;
+    let (embeddings, skipped) = array.with_words(path, &words, options, observer)?;
     Ok(Read { embeddings, format: Format::Npy, skipped, warnings: Vec::new() })
 }
 

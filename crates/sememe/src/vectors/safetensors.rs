@@ -9,6 +9,7 @@ use super::array::{Array, Element, WordList};
 use super::{Embeddings, Format, Read, ReadOptions};
 use crate::error::Result;
 use crate::files::Input;
+use crate::observe::Observer;
 use crate::tensors::{self, Tensor, TensorFile};
 
 pub(crate) const VECTORS: &str = "vectors";
@@ -16,7 +17,12 @@ pub(crate) const WORDS: &str = "words";
 pub(crate) const KIND: &str = "vectors";
 pub(crate) const VERSION: u64 = 1;
 
-pub(crate) fn read(input: &Input, words: Option<&Input>, options: &ReadOptions) -> Result<Read> {
+pub(crate) fn read(
+    input: &Input,
+    words: Option<&Input>,
+    options: &ReadOptions,
+    observer: &dyn Observer,
+) -> Result<Read> {
     let file = TensorFile::read(input)?;
     let array = array(&file)?;
     let words = match words {
@@ -24,7 +30,7 @@ pub(crate) fn read(input: &Input, words: Option<&Input>, options: &ReadOptions) 
         None if file.has(WORDS) && options.words.is_none() => WordList::inside(input.path(), file.bytes(WORDS)?),
         None => WordList::beside(input.path(), options)?,
     };
-    let (embeddings, skipped) = array.with_words(input.path(), &words, options)?;
+    let (embeddings, skipped) = array.with_words(input.path(), &words, options, observer)?;
     Ok(Read { embeddings, format: Format::Safetensors, skipped, warnings: Vec::new() })
 }
 

@@ -85,6 +85,7 @@ pub(crate) fn read(input: &Input, options: &ReadOptions, format: Format, observe
     let mut intake = Intake::new(path, options, dim, expected)?;
     let mut blocks = input.blocks()?;
     let meter = Meter::new(observer, Stage::Reading, input.stored_len() as usize);
+    meter.check()?;
     let mut first_line = 1;
     let mut parsed: Vec<Chunk> = Vec::new();
     let mut numbers_in_words = (0, 0);

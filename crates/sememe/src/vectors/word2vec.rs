@@ -27,6 +27,7 @@ pub(crate) fn read(input: &Input, options: &ReadOptions, observer: &dyn Observer
     let mut intake = Intake::new(path, options, dim, possible.min(count as usize))?;
     let mut vector = Vec::with_capacity(dim);
     let (meter, mut reported) = (Meter::new(observer, Stage::Reading, bytes.len()), 0);
+    meter.check()?;
     for entry in 1..=count {
         if intake.is_full() {
             break;

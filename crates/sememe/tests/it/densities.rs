@@ -5,7 +5,8 @@ use sememe::linalg::{Cholesky, Mat, times};
 use sememe::model::{FitOptions, LatentSize, Method, Model, Shrinkage, fit};
 use sememe::vectors::Embeddings;
 
-use crate::samples::{cases, many_views, paired_moments, sigma};
+use crate::samples::{many_views, paired_moments, sigma};
+use crate::seeds::cases;
 
 /// A model of two views with fewer latent dimensions than would reproduce the data, and the data.
 fn fitted(seed: u64) -> (Model, Vec<Embeddings>) {
@@ -35,7 +36,7 @@ proptest! {
     #![proptest_config(cases(16))]
 
     #[test]
-    fn densities_pmi_and_reconstruction_agree_with_the_stacked_covariance(seed in 0_u64..1000, row in 0_usize..80) {
+    fn densities_pmi_and_reconstruction_agree_with_the_stacked_covariance(seed: u64, row in 0_usize..80) {
         let (model, views) = fitted(seed);
         let (x, y) = (views[0].vector(row), views[1].vector(row));
         let of_rows = model.log_densities(0, views[0].matrix()).unwrap();
@@ -64,7 +65,7 @@ proptest! {
     }
 
     #[test]
-    fn the_conditional_is_the_regression_of_one_view_on_the_other(seed in 0_u64..1000) {
+    fn the_conditional_is_the_regression_of_one_view_on_the_other(seed: u64) {
         let (model, _) = fitted(seed);
         let whole = sigma(&model);
         let of_x = Cholesky::new(&block(&whole, 0..3, 0..3), "x").unwrap();
@@ -77,7 +78,7 @@ proptest! {
     }
 
     #[test]
-    fn one_view_alone_gives_its_projection_and_both_say_more(seed in 0_u64..1000, row in 0_usize..80) {
+    fn one_view_alone_gives_its_projection_and_both_say_more(seed: u64, row in 0_usize..80) {
         let (model, views) = fitted(seed);
         let alone = model.density(&[0]).unwrap().posterior_mean(&[views[0].vector(row)]).unwrap();
         let projected = model.views[0].project(views[0].matrix()).unwrap();

@@ -7,7 +7,7 @@ use sememe::Error;
 use sememe::files::Input;
 use sememe::vectors::{self, Embeddings, Format, Matrix, Read, ReadOptions, Reason, Vocabulary, Warning};
 
-use crate::samples::cases;
+use crate::seeds::cases;
 
 fn read_text(text: &str, options: &ReadOptions) -> sememe::Result<Read> {
     vectors::read_input(&Input::from_bytes("test.vec", text.as_bytes().to_vec())?, None, options, &())

@@ -4,8 +4,12 @@
 #[path = "../../../../fuzz/targets.rs"]
 mod targets;
 
+use std::hash::{Hash, Hasher};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
+
+use crate::random::Random;
+use crate::seeds;
 
 /// How often each seed is changed and read again: the whole must stay a matter of seconds.
 const MUTATIONS: u64 = 1500;
@@ -29,30 +33,15 @@ fn outcome(target: &str, data: &[u8]) -> sememe::Result<()> {
     read(data)
 }
 
-/// xorshift64*: what is random here must be the same everywhere.
-struct Random(u64);
+/// Other numbers for every mutation of every file.
+fn random(run: u64, name: &str, mutation: u64) -> Random {
+    let mut hasher = std::hash::DefaultHasher::new();
+    (run, name, mutation).hash(&mut hasher);
+    Random::new(hasher.finish())
+}
 
-impl Random {
-    fn new(name: &str, mutation: u64) -> Self {
-        let seed =
-            name.bytes().fold(0xcbf2_9ce4_8422_2325, |h: u64, b| (h ^ u64::from(b)).wrapping_mul(0x100_0000_01b3));
-        Random((seed ^ mutation.wrapping_mul(0x9e37_79b9_7f4a_7c15)).max(1))
-    }
-
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
-    }
-
-    fn below(&mut self, limit: usize) -> usize {
-        (self.next() >> 32) as usize % limit.max(1)
-    }
-
-    fn pick<'a, T>(&mut self, among: &'a [T]) -> &'a T {
-        &among[self.below(among.len())]
-    }
+fn pick<'a, T>(among: &'a [T], random: &mut Random) -> &'a T {
+    &among[random.below(among.len())]
 }
 
 /// Numbers at which sizes and signs turn over.
@@ -92,14 +81,14 @@ fn mutated(original: &[u8], random: &mut Random) -> Vec<u8> {
                 data.splice(at..at, copy);
             }
             4 => drop(data.drain(span)),
-            5 => overwrite(&mut data, at, &random.pick(&NUMBERS).to_le_bytes()[..*random.pick(&[1, 2, 4, 8])]),
+            5 => overwrite(&mut data, at, &pick(&NUMBERS, random).to_le_bytes()[..*pick(&[1, 2, 4, 8], random)]),
             6 => {
-                let number = random.pick(&NUMBERS).to_string();
+                let number = pick(&NUMBERS, random).to_string();
                 let digits = data[at..].iter().take_while(|b| b.is_ascii_digit()).count();
                 data.splice(at..at + digits, number.into_bytes());
             }
             _ => {
-                let token = *random.pick(&TOKENS);
+                let token = *pick(&TOKENS, random);
                 data.splice(at..at, token.iter().copied());
             }
         }
@@ -119,6 +108,7 @@ fn no_panic(target: &str, file: &Path, mutation: u64, data: &[u8]) {
 }
 
 fn run(target: &str) {
+    let run = seeds::seed();
     let files = corpus(target);
     assert!(files.len() >= 5, "the corpus of {target} is gone");
     for file in files {
@@ -126,7 +116,7 @@ fn run(target: &str) {
         no_panic(target, &file, 0, &original);
         let name = file.file_name().unwrap().to_string_lossy();
         for mutation in 1..=MUTATIONS {
-            let data = mutated(&original, &mut Random::new(&name, mutation));
+            let data = mutated(&original, &mut random(run, &name, mutation));
             no_panic(target, &file, mutation, &data);
         }
     }

@@ -1,5 +1,6 @@
 //! The library's integration tests, in one binary.
 
+mod arrows;
 mod densities;
 mod drawing;
 mod evaluation;
@@ -14,7 +15,12 @@ mod learning;
 mod lexicons;
 mod models;
 mod properties;
+#[path = "../../src/random.rs"]
+#[allow(dead_code, reason = "the library's own generator, of which tests use a part")]
+mod random;
 mod retrieval;
 mod samples;
+mod seeds;
 mod spaces;
+mod stopping;
 mod translating;

@@ -1,16 +1,12 @@
 //! Small problems that several tests use.
 
-use proptest::test_runner::{Config as ProptestConfig, RngSeed};
 use sememe::lexicon::Tuples;
 use sememe::linalg::{Mat, times_transpose};
 use sememe::model::Model;
 use sememe::moments::Moments;
 use sememe::vectors::{Embeddings, Matrix, View, Vocabulary};
 
-/// So many cases of a property, the same ones in every run: a failure can be repeated, and nothing fails by chance.
-pub fn cases(count: u32) -> ProptestConfig {
-    ProptestConfig { cases: count, rng_seed: RngSeed::Fixed(1), failure_persistence: None, ..ProptestConfig::default() }
-}
+use crate::random::Random;
 
 /// Words `0`, `1`, … with the given rows.
 pub fn embeddings_of_rows(rows: &[Vec<f64>]) -> Embeddings {
@@ -75,10 +71,10 @@ pub fn two_views(rows: usize, x_dim: usize, y_dim: usize, seed: u64) -> (Embeddi
 /// Views of the same three-dimensional hidden rows with noise, from a seed.
 pub fn many_views(rows: usize, dims: &[usize], seed: u64) -> Vec<Embeddings> {
     const HIDDEN: usize = 3;
-    let mut random = Random { state: seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(1) };
-    let z = random.rows(rows, HIDDEN);
+    let mut random = Random::new(seed);
+    let z = normal_rows(&mut random, rows, HIDDEN);
     let view = |&dim: &usize| {
-        let (w, noise) = (random.rows(HIDDEN, dim), random.rows(rows, dim));
+        let (w, noise) = (normal_rows(&mut random, HIDDEN, dim), normal_rows(&mut random, rows, dim));
         let entry = |i: usize, j: usize| (0..HIDDEN).map(|k| z[i][k] * w[k][j]).sum::<f64>() + 0.5 * noise[i][j] + 2.0;
         let rows: Vec<Vec<f64>> = (0..rows).map(|i| (0..dim).map(|j| entry(i, j)).collect()).collect();
         embeddings_of_rows(&rows)
@@ -90,11 +86,11 @@ pub fn many_views(rows: usize, dims: &[usize], seed: u64) -> Vec<Embeddings> {
 /// a word has to do with a subject is.
 pub fn skewed_views(rows: usize, dims: &[usize], seed: u64) -> Vec<Embeddings> {
     const HIDDEN: usize = 50;
-    let mut random = Random { state: seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(1) };
-    let mut skewed = || (random.uniform() + 0.5).max(1e-9).ln().powi(2) - 2.0;
+    let mut random = Random::new(seed);
+    let mut skewed = || random.uniform().ln().powi(2) - 2.0;
     let z: Vec<Vec<f64>> = (0..rows).map(|_| (0..HIDDEN).map(|_| skewed()).collect()).collect();
     let view = |&dim: &usize| {
-        let (w, noise) = (random.rows(HIDDEN, dim), random.rows(rows, dim));
+        let (w, noise) = (normal_rows(&mut random, HIDDEN, dim), normal_rows(&mut random, rows, dim));
         let entry = |i: usize, j: usize| (0..HIDDEN).map(|k| z[i][k] * w[k][j]).sum::<f64>() + 0.5 * noise[i][j];
         let rows: Vec<Vec<f64>> = (0..rows).map(|i| (0..dim).map(|j| entry(i, j)).collect()).collect();
         embeddings_of_rows(&rows)
@@ -102,21 +98,8 @@ pub fn skewed_views(rows: usize, dims: &[usize], seed: u64) -> Vec<Embeddings> {
     dims.iter().map(view).collect()
 }
 
-struct Random {
-    state: u64,
-}
-
-impl Random {
-    fn uniform(&mut self) -> f64 {
-        self.state ^= self.state << 13;
-        self.state ^= self.state >> 7;
-        self.state ^= self.state << 17;
-        (self.state >> 11) as f64 / (1_u64 << 53) as f64 - 0.5
-    }
-
-    /// Rows of sums of a few uniform numbers, which are normal enough.
-    fn rows(&mut self, rows: usize, cols: usize) -> Vec<Vec<f64>> {
-        let mut number = || (0..6).map(|_| self.uniform()).sum();
-        (0..rows).map(|_| (0..cols).map(|_| number()).collect()).collect()
-    }
+/// Rows of normal numbers of variance 1/2.
+fn normal_rows(random: &mut Random, rows: usize, cols: usize) -> Vec<Vec<f64>> {
+    let mut number = || std::f64::consts::FRAC_1_SQRT_2 * random.normal();
+    (0..rows).map(|_| (0..cols).map(|_| number()).collect()).collect()
 }

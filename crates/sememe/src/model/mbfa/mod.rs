@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use self::em::Parameters;
 use self::problem::Problem;
+use self::solver::Maximum;
 pub use self::solver::Trace;
 use super::latent_size::free_loadings;
 use super::{FitWarning, LatentSize, Method, Model};
@@ -94,12 +95,12 @@ pub fn fit(
         Start::Informed if problem.is_complete() => start::browne(&problem, latent)?,
         Start::Informed => start::chain(&problem, latent)?,
     };
-    let (mut parameters, mut trace) = solver::maximize(&problem, start, &options.mbfa, observer)?;
+    let Maximum { mut parameters, mut trace, is_stopped } = solver::maximize(&problem, start, &options.mbfa, observer)?;
     gauge::fix(&problem, &mut parameters)?;
     if let Start::Model(before) = &options.mbfa.start {
         trace.continue_from(before.trace.as_ref());
     }
-    if options.latent == LatentSize::Auto {
+    if options.latent == LatentSize::Auto && !is_stopped {
         (parameters, trace) = shorten(&problem, parameters, trace, &options.mbfa, observer)?;
     }
     warnings.extend(heywood_cases(&problem, &parameters)?);
@@ -138,7 +139,11 @@ fn shorten(
             continue;
         }
         let start = start::leading(problem, &best.1, latent - step)?;
-        let (mut parameters, trace) = solver::maximize(problem, start, options, observer)?;
+        let Maximum { mut parameters, trace, is_stopped } = solver::maximize(problem, start, options, observer)?;
+        if is_stopped {
+            // A fit that was cut short says nothing about its size.
+            break;
+        }
         let value = criterion(latent - step, &trace);
         if value < best.0 {
             gauge::fix(problem, &mut parameters)?;

@@ -53,12 +53,20 @@ impl Trace {
     }
 }
 
+/// Where a fit ended.
+pub(super) struct Maximum {
+    pub(super) parameters: Parameters,
+    pub(super) trace: Trace,
+    /// The observer wanted no more.
+    pub(super) is_stopped: bool,
+}
+
 pub(super) fn maximize(
     problem: &Problem,
     start: Parameters,
     options: &MbfaOptions,
     observer: &dyn Observer,
-) -> Result<(Parameters, Trace)> {
+) -> Result<Maximum> {
     let mut watch = Watch::new(problem, options, observer);
     let em_steps = match options.solver {
         Solver::Accelerated => WARM_UP,
@@ -71,7 +79,7 @@ pub(super) fn maximize(
     if !watch.trace.converged {
         watch.measure(&found)?;
     }
-    Ok((found, watch.trace))
+    Ok(Maximum { parameters: found, trace: watch.trace, is_stopped: watch.is_stopped })
 }
 
 /// The trace as it grows, and whether it is at its end.
@@ -82,6 +90,7 @@ struct Watch<'a> {
     trace: Trace,
     quiet: usize,
     ended: bool,
+    is_stopped: bool,
 }
 
 impl<'a> Watch<'a> {
@@ -94,7 +103,7 @@ impl<'a> Watch<'a> {
             certificate: None,
             residual: f64::INFINITY,
         };
-        Watch { problem, options, observer, trace, quiet: 0, ended: false }
+        Watch { problem, options, observer, trace, quiet: 0, ended: false, is_stopped: false }
     }
 
     fn may_evaluate(&self) -> bool {
@@ -111,7 +120,8 @@ impl<'a> Watch<'a> {
         self.trace.negative_log_likelihoods.push(value);
         let (evaluations, most) = (self.trace.evaluations, self.options.evaluations);
         let step = Event::Step { evaluations, most, negative_log_likelihood: value };
-        if self.observer.observe(step).is_break() || !self.may_evaluate() {
+        self.is_stopped = self.observer.observe(step).is_break();
+        if self.is_stopped || !self.may_evaluate() {
             self.ended = true;
         } else if self.quiet >= QUIET {
             self.quiet = 0;
