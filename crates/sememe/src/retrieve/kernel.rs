@@ -304,6 +304,7 @@ mod tests {
 
     use super::super::bounds::{Bias, Estimated, TargetBounds};
     use super::*;
+    use crate::seeds::cases;
 
     #[test]
     fn eight_bit_products_are_sums_of_products() {

@@ -18,6 +18,7 @@ mod properties;
 #[path = "../../src/random.rs"]
 #[allow(dead_code, reason = "the library's own generator, of which tests use a part")]
 mod random;
+mod regressions;
 mod retrieval;
 mod samples;
 mod seeds;

@@ -139,7 +139,7 @@ fn space(path: &Path, rows: usize) -> Space {
 fn inducing_a_lexicon() {
     let folder = tempfile::tempdir().unwrap();
     let space = space(&folder.path().join("space"), 400);
-    let options = InduceOptions::new(Criterion::CSLS).mutual(true);
+    let options = InduceOptions::default().with_criterion(Criterion::CSLS).with_mutual(true);
     let induction = Induction::open(&space, "0", "1", &options, &()).unwrap();
     assert!(induction.temperature().is_some());
     assert_stops("induction", |observer| induction.run(observer));
