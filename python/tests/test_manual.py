@@ -18,7 +18,7 @@ COMMAND = Path(os.environ.get("SEMEME_COMMAND", ROOT / "target/debug/sememe"))
 #: Words of each language in the files that pages run on: enough for learning, which needs 500, and few enough to be quick.
 WORDS = 1500
 #: Seconds that one block may take before something is taken to hang.
-LIMIT = 300
+LIMIT = 900
 
 MANUAL = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 OTHERS = [
