@@ -250,10 +250,11 @@ class Space(Evaluations):
         if not _is_words(queries):
             return as_rows(queries, "queries")
         words = [queries] if isinstance(queries, str) else list(queries)
-        rows = self._native.find(view, words)
-        for word, row in zip(words, rows):
+        rows: list[int] = []
+        for word, row in zip(words, self._native.find(view, words)):
             if row is None:
                 raise _unknown(word, view, self[view].spellings(word))
+            rows.append(row)
         return self[view].vectors[rows]
 
     def _rows(self, words: Any, view: str) -> list[int | None]:
