@@ -18,6 +18,7 @@ pub fn exception(error: Error) -> PyErr {
                 None => PyOSError::new_err(message),
             }
         }
+        Error::Within { place, source } => PyValueError::new_err(format!("{place}: {source}")),
         Error::NoBetterThanChance { .. } => NoBetterThanChanceError::new_err(error.to_string()),
         Error::Numerical { .. } => PyArithmeticError::new_err(error.to_string()),
         _ => PyValueError::new_err(error.to_string()),

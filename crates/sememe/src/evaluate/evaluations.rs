@@ -191,6 +191,20 @@ impl SimilarityEvaluation {
 }
 
 /// Analogies answered within a view.
+///
+/// ```
+/// use sememe::evaluate::{Analogies, AnalogyEvaluation, Words};
+/// use sememe::{prepare::Casing, vectors::{Embeddings, Matrix}};
+///
+/// let rows = Matrix::new(vec![1., 0., 0., 0., 1., 0., 1., 0., 1., 0., 1., 1.], 3);
+/// let embeddings = Embeddings::new(["man", "woman", "king", "queen"].into_iter().collect(), rows);
+/// let words = Words { embeddings: &embeddings, casing: Casing::Lower };
+/// let question = ["man", "woman", "king", "queen"].map(str::to_owned);
+/// let questions = Analogies { sections: vec![("family".to_owned(), vec![question])] };
+/// let evaluation = AnalogyEvaluation::new(Some("en"), words, &questions, &())?;
+/// assert_eq!(evaluation.analogy.total.accuracy, Some(100.0));
+/// # Ok::<(), sememe::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct AnalogyEvaluation {
@@ -211,7 +225,7 @@ impl AnalogyEvaluation {
     }
 }
 
-/// Semantic textual similarity on several sets under one weighting.
+/// Semantic textual similarity on several sets under one weighting; see [`StsEvaluation`].
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct StsSets {
@@ -230,6 +244,21 @@ impl StsSets {
 }
 
 /// Semantic textual similarity on several sets under several weightings.
+///
+/// ```
+/// use sememe::evaluate::{SentencePair, SentencePairs, StsEvaluation, Weighting, Words};
+/// use sememe::{prepare::Casing, vectors::{Embeddings, Matrix}};
+///
+/// let rows = Matrix::new(vec![1.0, 0.0, 0.9, 0.1, 0.0, 1.0], 2);
+/// let embeddings = Embeddings::new(["dog", "cat", "car"].into_iter().collect(), rows);
+/// let words = Words { embeddings: &embeddings, casing: Casing::Lower };
+/// let pair = |a: &str, b: &str, score| SentencePair { sentences: [a.to_owned(), b.to_owned()], score };
+/// let pairs = vec![pair("A dog.", "A cat.", 5.0), pair("A dog.", "A car.", 1.0), pair("A cat.", "A car.", 2.0)];
+/// let set = SentencePairs { year: "STS12".to_owned(), name: "pets".to_owned(), pairs, without_score: 0 };
+/// let evaluation = StsEvaluation::new(Some("en"), words, &[set], &[Weighting::TfIdf])?;
+/// assert!((evaluation.weightings["tfidf"].years[0].spearman - 1.0).abs() < 1e-9);
+/// # Ok::<(), sememe::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct StsEvaluation {
@@ -256,7 +285,7 @@ impl StsEvaluation {
     }
 }
 
-/// Sentence retrieval in one direction, by one criterion.
+/// Sentence retrieval in one direction, by one criterion; see [`SentenceEvaluations`].
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct SentenceEvaluation {
@@ -288,6 +317,24 @@ impl SentenceEvaluation {
 }
 
 /// Sentence retrieval in one corpus, in several directions or by several criteria.
+///
+/// ```
+/// use sememe::evaluate::{Corpus, SentenceEvaluation, SentenceEvaluations, Words};
+/// use sememe::{files::Input, prepare::Casing, vectors::{Embeddings, Matrix}};
+///
+/// let rows = || Matrix::new(vec![1.0, 0.1, 0.0, 0.0, 1.0, 0.1, 0.1, 0.0, 1.0], 3);
+/// let en = Embeddings::new(["dog", "cat", "bird"].into_iter().collect(), rows());
+/// let fr = Embeddings::new(["chien", "chat", "oiseau"].into_iter().collect(), rows());
+/// let words = [&en, &fr].map(|embeddings| Words { embeddings, casing: Casing::Lower });
+/// let source = Input::from_bytes("en.txt", b"a dog\na cat\na bird\n".to_vec())?;
+/// let target = Input::from_bytes("fr.txt", b"un chien\nun chat\nun oiseau\n".to_vec())?;
+/// let corpus = Corpus::read_inputs([&source, &target], words, 1000, &())?;
+/// let evaluation = SentenceEvaluation::new(&corpus, ["en", "fr"], 0, &Default::default(), &())?;
+/// assert_eq!(evaluation.sentences.precision[&1], 100.0);
+/// let all = SentenceEvaluations::new(&corpus, 0, Casing::Lower, vec![evaluation]);
+/// assert_eq!((all.sentences, all.queries), (3, 3));
+/// # Ok::<(), sememe::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct SentenceEvaluations {

@@ -60,6 +60,20 @@ pub enum LexiconRead {
 }
 
 /// What came of a dictionary.
+///
+/// ```
+/// use sememe::gather::{LexiconRead, tuples};
+/// use sememe::{lexicon::Lexicon, vectors::Vocabulary};
+///
+/// let mut lexicon = Lexicon::new(vec!["en".to_owned(), "fr".to_owned()]);
+/// lexicon.add([(0, "dog"), (1, "chien")].into_iter().collect());
+/// lexicon.add([(0, "dog"), (1, "chienne")].into_iter().collect());
+/// let (en, fr): (Vocabulary, Vocabulary) = (["dog"].into_iter().collect(), ["chien"].into_iter().collect());
+/// let (_, read) = tuples(&[("en", &en), ("fr", &fr)], &[lexicon.into()], &Default::default())?;
+/// let LexiconRead::Dictionary(read) = &read[0] else { panic!("it is a dictionary") };
+/// assert_eq!((read.matched, read.unknown[1].1[0].as_str()), (1, "chienne"));
+/// # Ok::<(), sememe::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct DictionaryRead {

@@ -42,6 +42,18 @@ impl Moments {
 }
 
 /// What evidence was gathered from.
+///
+/// ```
+/// use sememe::{lexicon::Tuples, moments::{Evidence, EvidenceOptions}, vectors::{Matrix, View}};
+///
+/// let view = |name| View::new(name, Matrix::new(vec![1.0, 2.0, 3.0, 5.0], 2));
+/// let mut tuples = Tuples::new(2);
+/// tuples.add(&[Some(0), Some(1)]);
+/// let views = vec![view("en"), view("fr")];
+/// let (evidence, _) = Evidence::gather(views, &tuples, &EvidenceOptions::default())?;
+/// assert_eq!(evidence.summary().groups[0].tuples, 1.0);
+/// # Ok::<(), sememe::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct EvidenceSummary {
