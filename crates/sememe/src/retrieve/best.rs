@@ -1,4 +1,4 @@
-//! The best few of many.
+//! The `k` best targets of a query.
 
 use std::cmp::Ordering;
 
@@ -10,8 +10,8 @@ pub(super) struct Scored {
 }
 
 impl Scored {
-    /// The order of results: the larger score first, equal scores by the lower index. Unlike the order in which targets
-    /// are met it does not depend on how the work is divided.
+    /// The order of results: larger scores first, ties by lower index. It does not depend on how the work is divided
+    /// among threads.
     fn compare(&self, other: &Scored) -> Ordering {
         other.score.total_cmp(&self.score).then(self.index.cmp(&other.index))
     }
@@ -26,21 +26,21 @@ pub(super) struct Best {
 
 impl Best {
     pub(super) fn new(k: usize) -> Self {
-        // `k` may be more than there are targets: let the list grow.
+        // `k` may exceed the number of targets, so the list grows as needed.
         Best { k, found: Vec::with_capacity(k.min(64)) }
     }
 
-    /// Whether there are `k`.
+    /// Whether it already holds `k` targets.
     pub(super) fn is_full(&self) -> bool {
         self.found.len() == self.k
     }
 
-    /// What a score must reach to matter.
+    /// The `k`-th best score so far. A target with a lower score cannot be among the best.
     pub(super) fn threshold(&self) -> f64 {
         self.found.get(self.k - 1).map_or(f64::NEG_INFINITY, |worst| worst.score)
     }
 
-    /// Offers a target that was not offered before. A score of minus infinity says that the target is left out.
+    /// Offers a target, each at most once. A score of minus infinity excludes the target.
     pub(super) fn offer(&mut self, scored: Scored) {
         if scored.score == f64::NEG_INFINITY {
             return;
@@ -55,7 +55,7 @@ impl Best {
         self.found.insert(at, scored);
     }
 
-    /// Takes in what was found elsewhere.
+    /// Merges the best targets of another part of the search.
     pub(super) fn merge(&mut self, other: &Best) {
         other.found.iter().for_each(|&scored| self.offer(scored));
     }

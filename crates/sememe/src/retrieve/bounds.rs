@@ -1,4 +1,4 @@
-//! How far from a score its estimate can be.
+//! Upper and lower bounds of scores, from estimates and their largest possible errors.
 
 use std::ops::Range;
 
@@ -7,16 +7,16 @@ use rayon::prelude::*;
 use super::kernel::{self, Estimate};
 use super::rows::Rows;
 
-/// Roundings in f32 from an estimate to its bound, taken together, relative to the largest number involved; there are
-/// fewer than ten of at most 2^-24 each.
+/// Upper bound of the rounding errors in f32 between an estimate and its bound, relative to the largest number
+/// involved. There are fewer than ten roundings of at most 2^-24 each.
 const ROUNDING: f64 = 1.0 / (1 << 20) as f64;
-/// Makes up for numbers so small that f32 has fewer digits for them.
+/// Absolute error that covers subnormal f32 numbers, which have fewer digits.
 const SMALLEST: f64 = 1e-34;
-/// Rows of other lengths are not screened: products could leave the range of f32.
+/// Range of lengths that are screened. With others, products could overflow or underflow f32.
 const USUAL: Range<f64> = 1e-12..1e12;
 
-/// Of every target: the factor `s` of its estimates, by how much (for a query of length 1) estimates can err because of the
-/// target, `d`, and (for a query that itself errs by 1) because of the query, `m`.
+/// Error bounds of every target. `s` is the factor of its estimates. `d` bounds the error caused by the target, for a
+/// query of length 1. `m` is the target's length: it bounds the error caused by a query whose own error is 1.
 #[derive(Default)]
 pub(super) struct TargetBounds {
     s: Vec<f32>,
@@ -24,7 +24,7 @@ pub(super) struct TargetBounds {
     m: Vec<f32>,
 }
 
-/// `b(t)` of every target, and what it is at most in f32. Minus infinity leaves a target out.
+/// The bias `b(t)` of every target, and an upper bound of it in f32. Minus infinity excludes a target.
 pub(super) struct Bias {
     exact: Vec<f64>,
     upper: Vec<f32>,
@@ -45,7 +45,7 @@ impl Bias {
     }
 }
 
-/// Some of the targets' bounds.
+/// Bounds of a range of targets.
 #[derive(Clone, Copy)]
 pub(super) struct Bounds<'a> {
     pub(super) s: &'a [f32],
@@ -54,7 +54,7 @@ pub(super) struct Bounds<'a> {
     pub(super) m: &'a [f32],
 }
 
-/// Of a query: the factor of its estimates, its length, and by how much it errs.
+/// Error bounds of a query: the factor `s` of its estimates, its length `n`, and its own error `d`.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct QueryBound {
     pub(super) s: f32,
@@ -62,18 +62,18 @@ pub(super) struct QueryBound {
     pub(super) d: f32,
 }
 
-/// The least f32 that is not below.
+/// Rounds up to f32.
 pub(super) fn up(value: f64) -> f32 {
     let rounded = value as f32;
     if f64::from(rounded) < value { rounded.next_up() } else { rounded }
 }
 
-/// The largest f32 that is not above.
+/// Rounds down to f32.
 fn down(value: f64) -> f32 {
     -up(-value)
 }
 
-/// A target as it is estimated: its factor, its length as estimated, and the length of what the estimate leaves out.
+/// The estimate of a vector: its factor, the length of the estimate, and the length of the residual.
 pub(super) struct Estimated {
     pub(super) factor: f64,
     pub(super) length: f64,
@@ -81,12 +81,12 @@ pub(super) struct Estimated {
 }
 
 impl Estimated {
-    /// A vector for products in f32, the errors of which are counted with the other side.
+    /// A vector for products in f32. Their rounding errors are attributed to the other side.
     pub(super) fn unchanged(rows: Rows, index: usize) -> Self {
         Estimated { factor: rows.factor(index), length: rows.length(index), error: 0.0 }
     }
 
-    /// Vectors for products in f32: a sum of `dim` products errs by less than `dim` roundings.
+    /// Vectors for products in f32. The error of a sum of `dim` products is less than `dim` roundings.
     pub(super) fn products_with(rows: Rows) -> Vec<Self> {
         let rounding = rows.dim() as f64 * f64::from(f32::EPSILON);
         let estimated = (0..rows.len()).into_par_iter().map(|index| {
@@ -123,7 +123,7 @@ impl TargetBounds {
 }
 
 impl QueryBound {
-    /// Of a query that is multiplied by a scale.
+    /// Error bounds of a query multiplied by `scale`.
     pub(super) fn new(query: &Estimated, scale: f64) -> Self {
         let Estimated { factor, length, error } = *query;
         let query = Estimated { factor: scale * factor, length: scale * length, error: scale * error };
@@ -131,7 +131,7 @@ impl QueryBound {
         QueryBound { s: query.factor as f32, n: up(length), d: up(query.error) }
     }
 
-    /// What the score for a target is at most.
+    /// An upper bound of the score of a target.
     #[inline(always)]
     pub(super) fn upper(&self, estimate: f32, s: f32, b: f32, d: f32, m: f32) -> f32 {
         self.s * estimate * s + b + self.n * d + self.d * m
@@ -139,7 +139,7 @@ impl QueryBound {
 }
 
 impl Bounds<'_> {
-    /// Adds the places of all targets whose upper bound is not below the threshold.
+    /// Appends the positions of all targets whose upper bound reaches the threshold.
     pub(super) fn reaching(
         self,
         estimates: &[impl Estimate],
@@ -150,7 +150,7 @@ impl Bounds<'_> {
         kernel::reaching(estimates, self, query, down(threshold), reached);
     }
 
-    /// The upper bound of a target's score, and a lower one.
+    /// An upper and a lower bound of a target's score.
     pub(super) fn both(self, at: usize, estimate: impl Estimate, query: QueryBound) -> (f32, f64) {
         let [e, s, b, d, m] = [estimate.value(), self.s[at], self.b[at], self.d[at], self.m[at]];
         let upper = query.upper(e, s, b, d, m);
@@ -158,7 +158,7 @@ impl Bounds<'_> {
         // `b` was rounded up.
         let b = b - 4.0 * (ROUNDING * b.abs() + SMALLEST);
         let lower = s_q * e * s + b - n_q * d - d_q * m;
-        // What is no number, for vectors of unusual length, bounds nothing.
+        // Vectors of extreme length give NaN; their bounds are infinite.
         (if upper.is_nan() { f32::INFINITY } else { upper }, lower.max(f64::NEG_INFINITY))
     }
 }

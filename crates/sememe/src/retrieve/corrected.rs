@@ -1,4 +1,5 @@
-//! Globally corrected retrieval (Dinu et al. 2015): a target that is near to many queries is of use to the nearest only.
+//! Globally corrected retrieval (Dinu et al. 2015): targets rank the queries, which corrects for hubs, the targets that
+//! are near to many queries.
 
 use rayon::prelude::*;
 
@@ -8,11 +9,11 @@ use crate::error::{Error, Result};
 use crate::linalg::product_of_rows;
 use crate::observe::{Meter, Observer, Stage};
 
-/// Targets that one thread ranks queries for at a time.
+/// Targets that one thread processes at a time.
 const TARGETS: usize = 64;
 
-/// For every query the best `k` targets by its cosine minus the rank (from 1) that they give it among queries and pool.
-/// Targets without a direction are left out.
+/// The `k` best targets of every query. The score is the cosine minus the rank, counted from 1, of the query among all
+/// queries and the pool by cosine to that target. Zero targets are excluded.
 pub(super) fn nearest(
     queries: Rows,
     pool: Rows,
@@ -48,7 +49,7 @@ pub(super) fn nearest(
     Ok(best?.into_iter().map(Best::into_found).collect())
 }
 
-/// Cosines of some targets (one a row) with all vectors of a side.
+/// Cosines of a range of targets (rows) with all vectors of a side (columns).
 fn cosines(targets: Rows, range: std::ops::Range<usize>, others: Rows) -> Vec<f32> {
     let mut products = vec![0.0; range.len() * others.len()];
     product_of_rows(targets.rows(range.clone()), others.rows(0..others.len()), targets.dim(), &mut products);

@@ -1,4 +1,4 @@
-//! What "near" means, and how it is spelled.
+//! Retrieval criteria and their names.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,7 +7,8 @@ use super::csls::NEIGHBOURS;
 use crate::error::{Error, Result};
 use crate::names::serde_as_spelled;
 
-/// How targets `t` are ranked for a query `q`. Every criterion is an inner product and a term that belongs to the target.
+/// How targets `t` are ranked for a query `q`. Every criterion is an inner product plus a term that depends on the
+/// target only.
 ///
 /// Spelled by name, with parameters after a colon: `csls`, `csls:k=20`, `isf:beta=30,sample=10000`.
 ///
@@ -22,16 +23,16 @@ use crate::names::serde_as_spelled;
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 #[non_exhaustive]
 pub enum Criterion {
-    /// The cosine of the angle between the two vectors. A zero vector has no direction: as a target it is never found, as a
-    /// query it finds nothing. That holds for every criterion made of cosines.
+    /// The cosine similarity. A zero vector has no direction: as a target it is never found, as a query it finds
+    /// nothing. The same holds for every criterion based on cosines.
     #[default]
     Nn,
     /// Cross-domain similarity local scaling (Conneau et al. 2018): `2 cos(q, t) - r(q) - r(t)`, where `r` is the mean
-    /// cosine to the nearest words of the other side.
+    /// cosine to the nearest neighbours in the other language. It corrects for hubness.
     Csls {
-        /// How many nearest words `r` is the mean over.
+        /// Number of nearest neighbours that `r` averages over.
         k: usize,
-        /// Look for them among so many words from the beginning of each side, the most frequent ones; all by default.
+        /// Searches neighbours among the first `words` words of each side, the most frequent ones; all by default.
         words: Option<usize>,
     },
     /// Inverted softmax (Smith et al. 2017): `beta cos(q, t) - log Σ_x exp(beta cos(x, t))` over the words `x` of the
@@ -39,13 +40,13 @@ pub enum Criterion {
     Isf {
         /// Inverse temperature.
         beta: f64,
-        /// Sum over so many words of the source, evenly spaced; over all by default.
+        /// Sums over a sample of this many source words, evenly spaced; over all by default.
         sample: Option<usize>,
     },
-    /// Globally corrected retrieval (Dinu et al. 2015): targets by the rank that they give the query among all queries,
-    /// then by cosine. The score is `cos(q, t)` minus that rank.
+    /// Globally corrected retrieval (Dinu et al. 2015): ranks targets by the rank that the query has among all queries
+    /// near the target, then by cosine. The score is `cos(q, t)` minus that rank.
     Corrected {
-        /// Rank the query among so many words from the beginning of the source, too.
+        /// Number of words from the beginning of the source that are ranked along with the queries.
         pool: usize,
     },
     /// The inner product.
@@ -58,16 +59,16 @@ pub enum Criterion {
     Logp,
 }
 
-/// What Smith et al. found best.
+/// The value that Smith et al. recommend.
 const ISF_BETA: f64 = 30.0;
 
 impl Criterion {
-    /// CSLS as usually defined: ten neighbours among all words.
+    /// CSLS with the usual ten neighbours among all words.
     pub const CSLS: Criterion = Criterion::Csls { k: NEIGHBOURS, words: None };
-    /// Inverted softmax with its usual temperature, over all words.
+    /// Inverted softmax with the usual inverse temperature, over all words.
     pub const ISF: Criterion = Criterion::Isf { beta: ISF_BETA, sample: None };
 
-    /// True for the criteria that only a generative model has.
+    /// Whether the criterion needs a generative model.
     pub fn is_generative(&self) -> bool {
         matches!(self, Criterion::Pmi | Criterion::Logp)
     }

@@ -1,9 +1,9 @@
-//! Cross-domain similarity local scaling (Conneau et al. 2018): `2 cos(x, y) - r(x) - r(y)`, where `r` is the mean cosine of a
-//! word to its nearest words of the other side. What crowds around a word counts against it.
+//! Cross-domain similarity local scaling (Conneau et al. 2018): `2 cos(x, y) - r(x) - r(y)`, where `r` is the mean
+//! cosine of a word to its nearest neighbours in the other language. Subtracting it penalises hubs.
 
 use std::ops::{Add, Sub};
 
-/// Neighbours that `r` is the mean over, unless told otherwise.
+/// The default number of neighbours that `r` averages over.
 pub(crate) const NEIGHBOURS: usize = 10;
 
 /// `2 cos(x, y) - r(x) - r(y)`.
@@ -12,13 +12,13 @@ pub(crate) fn csls<T: Copy + Sub<Output = T> + Add<Output = T>>(cosine: T, of_x:
     cosine + cosine - of_x - of_y
 }
 
-/// `r` of a word whose nearest words have these cosines, the largest first.
+/// `r` of a word, given the cosines of its nearest neighbours.
 pub(crate) fn mean(cosines: impl ExactSizeIterator<Item = f64>) -> f64 {
     let count = cosines.len().max(1) as f64;
     cosines.sum::<f64>() / count
 }
 
-/// The largest [`NEIGHBOURS`] values so far, increasing: for `r` where all cosines are at hand.
+/// The [`NEIGHBOURS`] largest values so far, in increasing order. Computes `r` where all cosines are in memory.
 #[derive(Clone, Copy)]
 pub(crate) struct Largest {
     values: [f32; NEIGHBOURS],
@@ -45,7 +45,7 @@ impl Largest {
         }
     }
 
-    /// The mean of those that there are.
+    /// The mean of these values; of all values added if they are fewer than [`NEIGHBOURS`].
     pub(crate) fn mean(&self) -> f32 {
         let (mut sum, mut count) = (0.0, 0.0);
         for &value in self.values.iter().filter(|value| value.is_finite()) {

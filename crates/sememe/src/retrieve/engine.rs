@@ -1,9 +1,9 @@
-//! The one engine: for every query the `k` targets with the largest `<q, t> + b(t)`, exactly.
+//! Exact nearest-neighbour search: for every query the `k` targets with the largest `<q, t> + b(t)`.
 //!
-//! Scores that decide are sums in f64 in a fixed order ([`kernel::dot`](super::kernel::dot)). Most are never computed:
-//! a [screen](super::screen) gives an upper bound of every score, in tiles, by cheaper arithmetic, and only targets
-//! whose bound reaches the `k`-th best score so far are looked at. What comes out is what looking at all would give,
-//! however the work is divided.
+//! Final scores are f64 sums in a fixed order ([`kernel::dot`](super::kernel::dot)). Most are never computed: a
+//! [screen](super::screen) computes a cheap upper bound of every score, tile by tile, and only targets whose upper
+//! bound reaches the `k`-th best score so far are scored. The result equals that of exhaustive search and does not
+//! depend on how the work is divided.
 
 use std::ops::Range;
 
@@ -19,46 +19,46 @@ use super::side::Indexed;
 use crate::error::Result;
 use crate::observe::{Meter, Observer, Stage};
 
-/// For so few queries it costs less to look at all targets than to prepare a screen.
+/// Up to this many queries, exhaustive search is cheaper than preparing a screen.
 const FEW: usize = 16;
-/// Targets that one thread looks at, at a time, when there are few queries.
+/// Targets that one thread scores at a time in exhaustive search.
 const SEGMENT: usize = 4096;
 
-/// Targets that are looked at before there is a threshold.
+/// Targets that are scored at a time while there is no threshold yet.
 const FIRST: usize = 64;
 
-/// Queries and targets, and the rankings that are wanted.
+/// Queries, targets, and the rankings to compute.
 pub(super) struct Search<'a> {
     pub(super) queries: Rows<'a>,
     pub(super) targets: &'a Indexed,
-    /// All come out of one pass: products are the same for each.
+    /// All rankings share one pass, because their inner products are the same.
     pub(super) rankings: &'a [Ranking<'a>],
-    /// Told how many pairs of queries and pieces of the targets are done.
+    /// Receives the progress, counted in queries times pieces of the targets.
     pub(super) observer: &'a dyn Observer,
-    /// What the observer is told that this is.
+    /// The stage that is reported to the observer.
     pub(super) stage: Stage,
 }
 
-/// The best `k` by `<scale q, t> + b(t)` among the first targets.
+/// Asks for the `k` best of the first `among` targets by `<scale q, t> + b(t)`.
 #[derive(Clone, Copy)]
 pub(super) struct Ranking<'a> {
     pub(super) scale: f64,
     pub(super) bias: &'a Bias,
     pub(super) k: usize,
-    /// How many targets are looked at, from the beginning.
+    /// Only the first `among` targets are searched.
     pub(super) among: usize,
 }
 
-/// What one ranking found for every query: the best `k`, best first, equal scores by the lower index.
+/// The result of one ranking for every query: the `k` best targets, best first, ties by lower index.
 pub(super) type Found = Vec<Vec<Scored>>;
 
 impl Search<'_> {
-    /// What each ranking finds.
+    /// Returns the result of each ranking.
     pub(super) fn run(&self) -> Result<Vec<Found>> {
         if self.queries.len() <= FEW { self.scan() } else { self.screened() }
     }
 
-    /// The score that decides.
+    /// The exact score.
     fn score(&self, targets: Rows, ranking: &Ranking, query: usize, target: usize) -> Scored {
         self.score_of_product(targets, ranking, query, target, dot(self.queries.row(query), targets.row(target)))
     }
@@ -68,12 +68,12 @@ impl Search<'_> {
         Scored { score: factor * product + ranking.bias.exact()[target], index: target }
     }
 
-    /// Nothing yet, for each ranking and some queries.
+    /// An empty list for each ranking and query.
     fn nothing(&self, queries: usize) -> Vec<Vec<Best>> {
         self.rankings.iter().map(|ranking| vec![Best::new(ranking.k); queries]).collect()
     }
 
-    /// Looks at every target.
+    /// Exhaustive search: scores every target.
     fn scan(&self) -> Result<Vec<Found>> {
         Meter::new(self.observer, self.stage, self.queries.len()).check()?;
         let targets = self.targets.rows();
@@ -99,22 +99,22 @@ impl Search<'_> {
         Ok(self.merge(found, self.queries.len()))
     }
 
-    /// How many targets are looked at.
+    /// How many targets are searched.
     fn among(&self) -> usize {
         let most = self.rankings.iter().map(|ranking| ranking.among).max().unwrap_or(0);
         most.min(self.targets.rows().len())
     }
 
-    /// Looks at those that may be among the best.
+    /// Screened search: scores only the targets that may be among the best.
     fn screened(&self) -> Result<Vec<Found>> {
         let screen = self.targets.screen(self.observer)?;
         let blocks = self.queries.len().div_ceil(QUERIES);
-        // Enough pieces for all threads to be busy until the end; the targets are divided only where queries are few.
+        // Enough pieces to keep all threads busy until the end. Targets are divided only where queries are few.
         let pieces = (8 * rayon::current_num_threads()).div_ceil(blocks);
         self.through(screen, pieces)
     }
 
-    /// Looks at what a screen lets through, the targets divided into so many pieces.
+    /// Searches with a given screen; the targets are divided into `pieces`.
     fn through(&self, screen: &Screen, pieces: usize) -> Result<Vec<Found>> {
         let tiles = self.among().div_ceil(screen.width);
         let pieces = pieces.clamp(1, tiles.max(1));
@@ -156,7 +156,7 @@ impl Search<'_> {
                 for (query, shortlist) in shortlists.iter_mut().enumerate() {
                     let mut from = 0;
                     while from < width {
-                        // The first few give a threshold for the others.
+                        // The first targets set a threshold for the others.
                         let to = if shortlist.is_full() { width } else { width.min(from + FIRST) };
                         let threshold = shortlist.threshold();
                         let asked = Asked { query, bound: bounds[query], bias: ranking.bias, threshold };
@@ -177,7 +177,7 @@ impl Search<'_> {
         settled.collect()
     }
 
-    /// Joins what was found in several parts of the targets.
+    /// Merges the results of several parts of the targets.
     fn merge(&self, parts: Vec<Vec<Vec<Best>>>, queries: usize) -> Vec<Found> {
         let mut all = self.nothing(queries);
         for part in parts {
@@ -199,7 +199,7 @@ mod tests {
     use crate::seeds::cases;
     use crate::vectors::Matrix;
 
-    /// Rows with all that is hard to rank: equal ones, opposite ones, zero ones, one large coordinate, and lengths that differ
+    /// Rows that are hard to rank: equal rows, opposite rows, zero rows, one large coordinate, and lengths that differ
     /// by orders of magnitude.
     fn rows(count: usize, dim: usize, random: &mut Random, magnitude: f64) -> Matrix {
         let mut values: Vec<f32> = Vec::with_capacity(count * dim);
@@ -267,7 +267,7 @@ mod tests {
                     prop_assert_eq!(&search.through(&screen, pieces).unwrap(), &expected, "width {}", width);
                 }
             }
-            // Alone each ranking finds the same.
+            // Each ranking alone gives the same result.
             for (ranking, expected) in rankings.iter().zip(expected) {
                 let alone = Search { rankings: std::slice::from_ref(ranking), ..search };
                 prop_assert_eq!(alone.screened().unwrap(), vec![expected]);

@@ -1,8 +1,8 @@
-//! Vectors with which any index of vectors ranks as a criterion does.
+//! Vectors for external indexes (FAISS and the like), which then rank as a criterion does.
 //!
-//! The term of a target becomes a coordinate, `<[q, c], [t, b(t) / c]> = <q, t> + b(t)`. Where an index knows distances or
-//! cosines only, another coordinate gives all targets the same length `M`: with `[t, sqrt(M² - |t|²)]` and `[q, 0]` the largest
-//! inner product is the smallest distance and the largest cosine.
+//! The term of a target becomes a coordinate, `<[q, c], [t, b(t) / c]> = <q, t> + b(t)`. For indexes that only support
+//! distances or cosines, another coordinate gives all targets the same length `M`: with `[t, sqrt(M² - |t|²)]` and
+//! `[q, 0]` the largest inner product is the smallest distance and the largest cosine.
 
 use std::fmt;
 use std::str::FromStr;
@@ -13,10 +13,10 @@ use crate::error::{Error, Result};
 use crate::names;
 use crate::vectors::Matrix;
 
-/// Squared lengths that differ by less, relatively, differ by rounding.
+/// Relative difference of squared lengths below which lengths count as equal.
 const SAME_LENGTH: f64 = 1e-6;
 
-/// How an index of vectors tells what is near.
+/// The metric of a vector index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Metric {
@@ -47,19 +47,19 @@ impl FromStr for Metric {
     }
 }
 
-/// A criterion in the form of vectors.
+/// A criterion converted to vectors for an index.
 pub struct Export {
     form: Form,
-    /// Length of the vectors before.
+    /// Dimension of the original vectors.
     dim: usize,
     targets: Matrix,
-    /// What queries get at their end.
+    /// Coordinates appended to every query.
     extra: Vec<f32>,
 }
 
 impl Export {
-    /// Vectors for an index that has a given metric. `corrected` compares queries with each other and has none; zero rows,
-    /// which no index can leave out, are refused where directions are compared.
+    /// Converts a retriever for an index with this metric. `corrected` is an error, because it compares queries with
+    /// each other. Zero rows are an error where the criterion uses cosines, because an index cannot exclude them.
     pub fn new(retriever: &Retriever, metric: Metric) -> Result<Self> {
         if let Criterion::Corrected { .. } = retriever.criterion() {
             let problem = "it ranks queries against each other, which no index of vectors does";
@@ -72,8 +72,8 @@ impl Export {
         let terms = retriever.bias();
         let (least, most) = ends(terms);
         if least < most {
-            // What all terms have in common changes no order. The rest is made as small as the vectors: no precision is
-            // lost to lengths that it dominates.
+            // A constant added to all terms does not change the order. The rest is scaled to the length of the vectors
+            // to keep precision.
             let longest = ends(&squares).1.sqrt();
             let (middle, half) = (least.midpoint(most), 0.5 * (most - least));
             let unit = if longest > 0.0 { half / longest } else { 1.0 };
@@ -94,12 +94,12 @@ impl Export {
         Ok(Export { form: retriever.form().clone(), dim: targets.dim(), targets: Matrix::new(rows, dim), extra })
     }
 
-    /// What goes into the index: a row for each target.
+    /// The vectors to add to the index, one row per target.
     pub fn targets(&self) -> &Matrix {
         &self.targets
     }
 
-    /// What the index is asked: a row for each query.
+    /// The vectors to query the index with, one row per query.
     pub fn queries(&self, queries: &Matrix) -> Result<Matrix> {
         if queries.cols() != self.dim {
             let expected = format!("the vectors of the space have length {}", self.dim);
@@ -111,7 +111,7 @@ impl Export {
     }
 }
 
-/// The least and the largest.
+/// The minimum and the maximum.
 fn ends(values: &[f64]) -> (f64, f64) {
     values.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), &value| (a.min(value), b.max(value)))
 }

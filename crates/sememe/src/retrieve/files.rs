@@ -1,4 +1,4 @@
-//! What was found, as arrays for other programs.
+//! Search results as NumPy arrays.
 
 use std::iter::repeat;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use super::Hit;
 use crate::error::Result;
 use crate::vectors::npy::write_array;
 
-/// The files that [`write_hits`] makes for a name: `OUT.ids.npy` and `OUT.scores.npy`.
+/// The files that [`write_hits`] creates: `OUT.ids.npy` and `OUT.scores.npy`.
 pub fn hits_files(output: &Path) -> [PathBuf; 2] {
     ["ids.npy", "scores.npy"].map(|ending| {
         let mut name = output.as_os_str().to_owned();
@@ -17,18 +17,18 @@ pub fn hits_files(output: &Path) -> [PathBuf; 2] {
     })
 }
 
-/// What stands where a query found fewer targets than are asked for: a zero query finds none.
+/// Padding for queries with fewer than `k` hits, such as zero queries, which have none.
 pub const NOTHING: (i64, f32) = (-1, f32::NAN);
 
-/// The rows of the targets and their scores, `k` for each query; [`NOTHING`] fills up what was not found.
+/// Row indices and scores of the hits, `k` per query, padded with [`NOTHING`].
 pub fn hits_arrays(hits: &[Vec<Hit>], k: usize) -> (Vec<i64>, Vec<f32>) {
     let of_hit = |hit: &Hit| (hit.index as i64, hit.score);
     let of_query = |hits: &Vec<Hit>| hits.iter().map(of_hit).chain(repeat(NOTHING)).take(k).collect::<Vec<_>>();
     hits.iter().flat_map(of_query).unzip()
 }
 
-/// Writes the rows of the targets (int64) and their scores (float32), a row of `k` for each query. [`NOTHING`] fills up what
-/// was not found.
+/// Writes the row indices (int64) and scores (float32) of the hits, `k` columns and one row per query, padded with
+/// [`NOTHING`].
 pub fn write_hits(hits: &[Vec<Hit>], k: usize, output: &Path) -> Result<()> {
     let (shape, [ids, scores]) = ((hits.len(), k), hits_files(output));
     let (rows, values) = hits_arrays(hits, k);

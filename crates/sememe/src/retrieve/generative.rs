@@ -1,11 +1,11 @@
-//! What the generative model says of latent vectors: PMI as an inner product.
+//! PMI (pointwise mutual information) under the generative model, as an inner product of latent vectors.
 //!
-//! With `h_i = W_iᵀ Psi_i⁻¹ (x_i - mu_i)`, `A_i = I + W_iᵀ Psi_i⁻¹ W_i` and `A_xy = A_x + A_y - I`, which are the evidence in a vector and
-//! the precision of `z` once vectors are known,
+//! With the evidence of a vector `h_i = W_iᵀ Psi_i⁻¹ (x_i - mu_i)` and the posterior precisions of `z`,
+//! `A_i = I + W_iᵀ Psi_i⁻¹ W_i` given one vector and `A_xy = A_x + A_y - I` given both,
 //!
-//! `PMI(x, y) = ½ log |A_x| |A_y| / |A_xy| + ½ (h_x + h_y)ᵀ A_xy⁻¹ (h_x + h_y) - ½ h_xᵀ A_x⁻¹ h_x - ½ h_yᵀ A_y⁻¹ h_y`,
+//! `PMI(x, y) = ½ log |A_x| |A_y| / |A_xy| + ½ (h_x + h_y)ᵀ A_xy⁻¹ (h_x + h_y) - ½ h_xᵀ A_x⁻¹ h_x - ½ h_yᵀ A_y⁻¹ h_y`.
 //!
-//! and as `h_i = A_i E[z|x_i]` all of it follows from the latent vectors. For IBFA all matrices are diagonal.
+//! As `h_i = A_i E[z|x_i]`, PMI follows from the latent vectors alone. For IBFA all matrices are diagonal.
 
 use std::sync::Arc;
 
@@ -16,10 +16,10 @@ use crate::linalg::{Cholesky, Failure, Mat, symmetric, times, times_transpose, t
 use crate::model::{Density, Model};
 use crate::vectors::{Matrix, ROWS_AT_A_TIME};
 
-/// Largest accepted difference between a projection and a linear map of `E[z|x]`.
+/// Largest relative difference between the posterior mean and the linear map of the projection that reproduces it.
 const TOLERANCE: f64 = 1e-6;
 
-/// What a generative model says of the latent vectors of two views: what the criteria `pmi` and `logp` are made of.
+/// The parameters of the criteria `pmi` and `logp` for two views of a generative model.
 #[derive(Clone)]
 pub struct Generative {
     pub(super) pmi: Pmi,
@@ -28,8 +28,8 @@ pub struct Generative {
 }
 
 impl Generative {
-    /// Of queries of view `from` and targets of view `to`, and perhaps `log p(y)` of every target, which `logp` needs. Methods
-    /// without a model of noise have none of it.
+    /// Parameters for queries of view `from` and targets of view `to`. `log_density` is `log p(y)` of every target,
+    /// which only `logp` needs. Methods without a noise model return an error.
     pub fn new(model: &Model, from: usize, to: usize, log_density: Option<Arc<[f64]>>) -> Result<Self> {
         Ok(Generative { pmi: Pmi::of(model, from, to)?, log_density })
     }
@@ -44,12 +44,12 @@ pub(super) struct Pmi {
     constant: f64,
 }
 
-/// `T` with `posterior = T projection`: the latent vectors of a space may be weighted by another power of the
+/// Returns `T` with `posterior = T projection`. The latent vectors of a space may be weighted by another power of the
 /// correlations than the posterior mean, or de-whitened.
 fn undo_weights(posterior: &Mat, projection: &Mat) -> Result<Mat> {
     let largest = posterior.norm_max();
     let is_right = |t: &Mat| (times(t, projection) - posterior).norm_max() <= TOLERANCE * largest;
-    // Weights first: coordinates with no weight at all do no harm there.
+    // Tries diagonal weights first: they tolerate coordinates with zero weight.
     let row_product =
         |a: &Mat, b: &Mat, row: usize| (0..a.ncols()).map(|col| a[(row, col)] * b[(row, col)]).sum::<f64>();
     let weight = |row: usize| match row_product(projection, projection, row) {
@@ -74,10 +74,10 @@ fn undo_weights(posterior: &Mat, projection: &Mat) -> Result<Mat> {
 }
 
 impl Pmi {
-    /// The PMI of views `from` and `to`. Methods without a model of noise have none.
+    /// The PMI of views `from` and `to`. Methods without a noise model return an error.
     pub(super) fn of(model: &Model, from: usize, to: usize) -> Result<Self> {
         let (x, y, both) = (model.density(&[from])?, model.density(&[to])?, model.density(&[from, to])?);
-        // `h` as a map of latent vectors.
+        // The linear map from latent vectors to `h`.
         let evidence = |density: &Density, view: usize| -> Result<Mat> {
             let posterior = density.precision.solve(&density.q[0].transpose().to_owned());
             let undone = undo_weights(&posterior, &model.views[view].projection)?;
@@ -98,7 +98,7 @@ impl Pmi {
         })
     }
 
-    /// What queries are multiplied by target vectors as.
+    /// Queries after the linear map, ready for inner products with target vectors.
     pub(super) fn queries(&self, latent: &Matrix) -> Matrix {
         let mapped = by_blocks(latent, |rows, out: &mut Vec<f32>| {
             let mapped = times(&self.map, &rows);
@@ -110,12 +110,12 @@ impl Pmi {
         Matrix::new(mapped, latent.cols())
     }
 
-    /// What belongs to a query alone.
+    /// The terms that depend on the query only.
     pub(super) fn of_queries(&self, latent: &Matrix) -> Vec<f64> {
         half_squares(latent, &self.of_query).into_iter().map(|own| own + self.constant).collect()
     }
 
-    /// What belongs to a target alone.
+    /// The terms that depend on the target only.
     pub(super) fn of_targets(&self, latent: &Matrix) -> Vec<f64> {
         half_squares(latent, &self.of_target)
     }
@@ -132,7 +132,7 @@ fn half_squares(rows: &Matrix, a: &Mat) -> Vec<f64> {
     })
 }
 
-/// Handles a matrix some rows at a time, given as columns, and puts together what comes out.
+/// Applies `handle` to blocks of rows, given as columns, and concatenates the results.
 fn by_blocks<T: Send>(matrix: &Matrix, handle: impl Fn(Mat, &mut Vec<T>) + Sync) -> Vec<T> {
     let dim = matrix.cols();
     let blocks = matrix.as_slice().par_chunks(ROWS_AT_A_TIME * dim).map(|rows| {

@@ -1,12 +1,12 @@
-//! Which vector instructions the processor has.
+//! Detection of the processor's vector instructions (SIMD).
 
-/// A set of instructions that this processor has: one can only be had by asking for it.
+/// A set of instructions that this processor supports. Values are only created by detection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Instructions(Set);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Set {
-    /// Those that every processor of its kind has.
+    /// The baseline of the target architecture.
     Plain,
     #[cfg(target_arch = "x86_64")]
     Avx2,
@@ -15,7 +15,7 @@ pub(super) enum Set {
 }
 
 impl Instructions {
-    /// The largest set.
+    /// The largest supported set.
     #[inline(always)]
     pub(super) fn best() -> Self {
         #[cfg(target_arch = "x86_64")]
@@ -35,7 +35,7 @@ impl Instructions {
         self.0
     }
 
-    /// All sets, so that tests can compare what they compute. Says on standard error which ones the processor lacks.
+    /// All supported sets, so that tests can compare their results. Prints the unsupported ones to standard error.
     #[cfg(test)]
     pub(super) fn all() -> Vec<Self> {
         let mut all = vec![Instructions(Set::Plain)];

@@ -1,15 +1,15 @@
-//! The innermost loops, compiled for several kinds of processors. All unsafe code of the engine is here.
+//! The innermost loops, compiled for several instruction sets. All unsafe code of the search engine is here.
 
 use std::ops::Range;
 
 use super::bounds::{Bounds, QueryBound};
 use super::instructions::{Instructions, Set};
 
-/// Sums that run side by side.
+/// Number of sums that run in parallel.
 const LANES: usize = 16;
 
-/// Compiles a function for several kinds of processors, and calls the version for the one that it runs on. A module of the
-/// same name has the version for each, so that tests can compare them.
+/// Compiles a function for several instruction sets and calls the best version for the processor it runs on. A module
+/// of the same name has all versions, so that tests can compare them.
 macro_rules! for_every_processor {
     ($(#[$doc:meta])* $visible:vis fn $name:ident $([$t:ident: $bound:ident])? ($($argument:ident: $type:ty),*) $(-> $result:ty)? $body:block) => {
         $(#[$doc])*
@@ -39,7 +39,7 @@ macro_rules! for_every_processor {
             #[inline]
             pub(super) fn on $(<$t: $bound>)? (instructions: Instructions, $($argument: $type),*) $(-> $result)? {
                 match instructions.set() {
-                    // SAFETY: the processor has the instructions, or there were no such `Instructions`.
+                    // SAFETY: an `Instructions` value exists only if the processor supports the instructions.
                     #[cfg(target_arch = "x86_64")]
                     Set::Avx512 => unsafe { avx512($($argument),*) },
                     // SAFETY: as above.
@@ -55,8 +55,8 @@ macro_rules! for_every_processor {
 for_every_processor! {
     /// `Σ a_i b_i` in f64.
     ///
-    /// Products of two f32 are exact in f64, whether or not multiplication and addition are fused, and the order of the
-    /// additions is fixed: every processor gives the same bits.
+    /// Products of two f32 are exact in f64, with or without fused multiply-add, and the order of the additions is
+    /// fixed: every processor gives the same bits.
     pub(crate) fn dot(a: &[f32], b: &[f32]) -> f64 {
         let mut sums = [0.0_f64; LANES];
         let (a_chunks, b_chunks) = (a.chunks_exact(LANES), b.chunks_exact(LANES));
@@ -93,8 +93,7 @@ impl Estimate for i32 {
 }
 
 for_every_processor! {
-    /// Adds to `reached` all places where the upper bound of a score is not below the threshold. What is no number is not
-    /// below.
+    /// Appends to `reached` all positions whose upper bound is not below the threshold. NaN is not below it.
     pub(super) fn reaching[T: Estimate](estimates: &[T], bounds: Bounds, query: QueryBound, threshold: f32, reached: &mut Vec<usize>) {
         let (chunks, rest) = estimates.as_chunks::<LANES>();
         let (s, _) = bounds.s.as_chunks::<LANES>();
@@ -114,7 +113,7 @@ for_every_processor! {
     }
 }
 
-/// [`reaching`] among a few, rarely called and kept out of the loop that calls it.
+/// [`reaching`] for a few positions; rarely called and kept out of the hot loop.
 #[cold]
 #[inline(never)]
 fn reaching_within<T: Estimate>(
@@ -135,8 +134,8 @@ fn reaching_within<T: Estimate>(
 }
 
 for_every_processor! {
-    /// Writes a vector as whole numbers from -127 to 127 and returns their unit, the length of the vector that they make,
-    /// and the length of what they leave out.
+    /// Quantises a vector to integers from -127 to 127. Returns the quantisation step, the length of the quantised
+    /// vector, and the length of the residual.
     pub(super) fn quantise(vector: &[f32], whole: &mut [i8]) -> (f64, f64, f64) {
         let largest = vector.iter().fold(0.0_f32, |largest, x| largest.max(x.abs()));
         let unit = largest / 127.0;
@@ -160,7 +159,7 @@ for_every_processor! {
 }
 
 for_every_processor! {
-    /// The larger of two numbers, for each pair.
+    /// The elementwise maximum.
     pub(super) fn raise_to(largest: &mut [f32], numbers: &[f32]) {
         for (largest, &number) in largest.iter_mut().zip(numbers) {
             *largest = largest.max(number);
@@ -169,7 +168,7 @@ for_every_processor! {
 }
 
 for_every_processor! {
-    /// Adds `exp(x - shift)` to sums, for each `x` that is not above its shift.
+    /// Adds `exp(x - shift)` to every sum; no `x` may exceed its shift.
     pub(super) fn add_exponentials(sums: &mut [f32], numbers: &[f32], shifts: &[f32]) {
         for ((sum, &x), &shift) in sums.iter_mut().zip(numbers).zip(shifts) {
             *sum += exp(x - shift);
@@ -177,17 +176,17 @@ for_every_processor! {
     }
 }
 
-/// `exp(x)` to seven digits for `x` from -87 to 0, and next to nothing below: 2 to a whole number, times a polynomial.
+/// `exp(x)` to seven digits for `x` from -87 to 0, and about 0 below: a power of two times a polynomial.
 ///
-/// There is no branch and no call, so that a processor does many at once, and no operation that processors do differently: the
+/// It has no branches and no calls, so that it vectorises, and only operations that all processors round alike: the
 /// bits are the same everywhere.
 #[inline(always)]
 pub(crate) fn exp(x: f32) -> f32 {
-    /// Added to a number, it leaves the nearest whole number in the last bits.
+    /// Adding it rounds to the nearest integer, which is left in the last bits.
     const ROUND: f32 = 12_582_912.0;
-    /// The product with the first part of ln 2 is exact.
+    /// `ln 2` in two parts. The product with the first part is exact.
     const LN_2: [f32; 2] = [0.693_359_4, -2.121_944_4e-4];
-    /// Below, there is no f32 of full precision.
+    /// Below it, `exp` is no normal f32.
     const SMALLEST: f32 = -87.0;
     let x = if x > SMALLEST { x } else { SMALLEST };
     let rounded = x * std::f32::consts::LOG2_E + ROUND;
@@ -201,11 +200,11 @@ pub(crate) fn exp(x: f32) -> f32 {
     power * f32::from_bits(exponent << 23)
 }
 
-/// Queries and targets whose products are computed together: their sums fill the registers.
+/// Queries and targets whose products are computed together, so that their sums fill the registers.
 pub(super) const QUERIES_AT_ONCE: usize = 6;
 pub(super) const TARGETS_AT_ONCE: usize = 64;
 
-/// Whether there are instructions for products of eight bits.
+/// Whether the processor has instructions for 8-bit products (AVX-512 VNNI).
 pub(super) fn has_eight_bit_products() -> bool {
     #[cfg(target_arch = "x86_64")]
     let has = is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512vnni");
@@ -214,9 +213,9 @@ pub(super) fn has_eight_bit_products() -> bool {
     has
 }
 
-/// Inner products of [`TARGETS_AT_ONCE`] targets and [`QUERIES_AT_ONCE`] queries, each added to what its query starts with.
-/// For four coordinates at a time, `targets` holds those of every target and `queries` those of every query. The sums of a
-/// query go to a row of `out`; rows are `stride` apart.
+/// Inner products of [`TARGETS_AT_ONCE`] targets with [`QUERIES_AT_ONCE`] queries, each added to the start value of its
+/// query. Both inputs are interleaved: the first four coordinates of every vector, then the next four, and so on. The
+/// sums of a query form a row of `out`; rows are `stride` apart.
 pub(super) fn eight_bit_products(
     targets: &[u8],
     queries: &[i8],
@@ -277,7 +276,7 @@ unsafe fn eight_bit_products_vnni(
     for _ in 0..targets.len() / (4 * TARGETS_AT_ONCE) {
         let mut columns = [_mm512_set1_epi32(0); REGISTERS];
         for (at, column) in columns.iter_mut().enumerate() {
-            // SAFETY: there are as many rounds as the slice has room for.
+            // SAFETY: the number of rounds follows from the length of the slice.
             *column = unsafe { _mm512_loadu_si512(target.add(64 * at).cast()) };
         }
         for (at, sums) in sums.iter_mut().enumerate() {
@@ -344,7 +343,7 @@ mod tests {
         values.iter().map(|x| x.to_bits()).collect()
     }
 
-    /// Numbers of all magnitudes, and some that are special.
+    /// Numbers of all magnitudes and special values.
     fn numbers(len: std::ops::Range<usize>) -> impl Strategy<Value = Vec<f32>> {
         let number = prop_oneof![
             8 => -10.0_f32..10.0,

@@ -1,4 +1,4 @@
-//! Which targets are nearest to a query: criteria, and one exact engine.
+//! Nearest-neighbour retrieval: the criteria and one exact search engine.
 //!
 //! Every criterion ranks targets by an inner product and a term of the target, `<q, t> + b(t)`:
 //!
@@ -12,7 +12,7 @@
 //! | `pmi`       | a linear map of `x`              | as is   | a quadratic form of `t`            |
 //! | `logp`      | a linear map of `x`              | as is   | the same, and `log p(t)`           |
 //!
-//! `corrected` alone ranks queries for every target first.
+//! `corrected` is the exception: it first ranks the queries for every target.
 
 mod best;
 mod bounds;
@@ -44,18 +44,19 @@ pub(crate) use self::side::{Side, get_or_compute};
 use crate::error::Result;
 use crate::vectors::Matrix;
 
-/// A target and its score.
+/// A retrieved target and its score.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Hit {
     /// Row of the target.
     pub index: usize,
-    /// The larger the nearer.
+    /// The score; larger is nearer.
     pub score: f32,
 }
 
-/// For each query the `k` nearest targets, nearest first, equal scores by the lower row; fewer if there are not `k`.
-/// Where a criterion compares directions, zero rows have none: as targets they are never found, as queries they find nothing.
-/// Where a criterion looks at the words of the source, these are the queries; see [`Retriever`] for other cases.
+/// Returns the `k` nearest targets of each query, nearest first, ties by lower row; fewer if there are fewer targets.
+/// Zero rows have no direction: where a criterion uses cosines, zero targets are never found and zero queries find
+/// nothing. Where a criterion uses the words of the source, as CSLS does, the queries stand in for them; [`Retriever`]
+/// takes any source.
 ///
 /// ```
 /// use sememe::{retrieve::{nearest, Criterion}, vectors::Matrix};

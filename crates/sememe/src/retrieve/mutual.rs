@@ -1,6 +1,7 @@
-//! Words that are each other's best translation.
+//! Mutual nearest neighbours: words that are each other's best translation.
 
-/// Pairs of rows that are each other's best, in the order of the first. `back` says which row is the best of another side's.
+/// Pairs of rows that are each other's best match, in the order of `forth`. `back` returns the best match of a row of
+/// the other side.
 pub(crate) fn mutual_best(
     forth: impl IntoIterator<Item = (usize, usize)>,
     back: impl Fn(usize) -> Option<usize>,

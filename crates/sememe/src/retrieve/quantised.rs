@@ -1,8 +1,8 @@
-//! Vectors in eight bits, for products of four at a time.
+//! Vectors quantised to eight bits, for fast approximate inner products.
 //!
-//! `x = s (x^ + e)` with whole numbers `x^` from -127 to 127 and a scale `s` of its own for every vector. What is lost is known
-//! exactly: the length of `s e` is kept with the vector, so that
-//! `|<q, t> - s_q s_t <q^, t^>| = |<q, s_t e_t> + <s_q e_q, s_t t^>| <= |q| |s_t e_t| + |s_q e_q| |s_t t^|`.
+//! `x = s (x^ + e)` with integers `x^` from -127 to 127 and a scale `s` per vector. The quantisation error is bounded
+//! exactly, because the length of `s e` is stored with the vector: `|<q, t> - s_q s_t <q^, t^>| = |<q, s_t e_t> + <s_q
+//! e_q, s_t t^>| <= |q| |s_t e_t| + |s_q e_q| |s_t t^|`.
 
 use rayon::prelude::*;
 
@@ -10,32 +10,31 @@ use super::bounds::Estimated;
 use super::kernel::{self, QUERIES_AT_ONCE, TARGETS_AT_ONCE};
 use super::rows::Rows;
 
-/// Numbers that one instruction multiplies and adds up.
+/// Coordinates that one instruction multiplies and sums.
 const DEPTH: usize = 4;
 
-/// All targets, a quarter of the size of the vectors themselves.
+/// All targets in eight bits, a quarter of their size in f32.
 pub(super) struct Panels {
-    /// For [`TARGETS_AT_ONCE`] targets at a time, and for [`DEPTH`] coordinates at a time: the coordinates of each target,
-    /// plus 128.
+    /// The coordinates plus 128, grouped by [`TARGETS_AT_ONCE`] targets and within these by [`DEPTH`] coordinates.
     bytes: Vec<u8>,
     depths: usize,
 }
 
-/// Some queries.
+/// A block of queries in eight bits.
 pub(super) struct PackedQueries {
-    /// For [`QUERIES_AT_ONCE`] queries at a time, and for [`DEPTH`] coordinates at a time: the coordinates of each query.
+    /// The coordinates, grouped by [`QUERIES_AT_ONCE`] queries and within these by [`DEPTH`] coordinates.
     bytes: Vec<i8>,
-    /// What undoes the 128 of the targets.
+    /// Start values of the sums, which cancel the offset of 128 of the targets.
     starts: Vec<i32>,
 }
 
 impl Panels {
-    /// Whether this processor is fast at products of eight bits.
+    /// Whether this processor has fast 8-bit products.
     pub(super) fn are_fast() -> bool {
         kernel::has_eight_bit_products()
     }
 
-    /// The targets in eight bits, and what that takes from them.
+    /// Quantises the targets and returns their quantisation errors.
     pub(super) fn of(targets: Rows) -> (Self, Vec<Estimated>) {
         let depths = targets.dim().div_ceil(DEPTH);
         let panel = TARGETS_AT_ONCE * depths * DEPTH;
@@ -64,8 +63,8 @@ impl Panels {
         (Panels { bytes, depths }, estimated)
     }
 
-    /// `<q^, t^>` of all the queries with the targets from number `first` on, as many as there are columns in `out`, which
-    /// has a row for each query. Both numbers are multiples of [`TARGETS_AT_ONCE`].
+    /// `<q^, t^>` of all queries with `columns` targets from number `first` on. `out` has a row for each query. Both
+    /// numbers are multiples of [`TARGETS_AT_ONCE`].
     pub(super) fn products(&self, queries: &PackedQueries, first: usize, columns: usize, out: &mut [i32]) {
         let depth = self.depths * DEPTH;
         let panels = self.bytes[first * depth..].chunks_exact(TARGETS_AT_ONCE * depth);
@@ -81,7 +80,7 @@ impl Panels {
 }
 
 impl PackedQueries {
-    /// Some queries in eight bits, and what that takes from them.
+    /// Quantises a range of queries and returns their quantisation errors.
     pub(super) fn of(queries: Rows, range: std::ops::Range<usize>) -> (Self, Vec<Estimated>) {
         let depths = queries.dim().div_ceil(DEPTH);
         let blocks = range.len().div_ceil(QUERIES_AT_ONCE);
@@ -101,13 +100,13 @@ impl PackedQueries {
         (PackedQueries { bytes, starts }, estimated)
     }
 
-    /// How many queries there is room for.
+    /// The number of queries, padded to whole blocks.
     pub(super) fn rows(&self) -> usize {
         self.starts.len()
     }
 }
 
-/// Fills in the whole numbers of one vector.
+/// Quantises one vector into `whole`.
 fn quantise(rows: Rows, index: usize, whole: &mut [i8]) -> Estimated {
     let (scale, length, error) = kernel::quantise(rows.row(index), whole);
     let factor = rows.factor(index);

@@ -1,4 +1,4 @@
-//! A criterion made ready for a pair of views: what belongs to the targets is prepared once.
+//! The retriever: a criterion prepared for a pair of views.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -15,8 +15,8 @@ use crate::error::{Error, Result};
 use crate::observe::{Observer, Stage};
 use crate::vectors::Matrix;
 
-/// Finds the nearest targets by a criterion: prepared once, it answers any number of batches and single queries, from any
-/// number of threads. Clones share what was prepared.
+/// Finds the nearest targets by a criterion. It is prepared once and then answers any number of batches and single
+/// queries, from any number of threads. Clones share the prepared data.
 ///
 /// ```
 /// use sememe::{retrieve::{Criterion, Retriever}, vectors::Matrix};
@@ -41,18 +41,18 @@ struct Prepared {
     source: Arc<Side>,
     targets: Arc<Indexed>,
     terms: Vec<f64>,
-    /// All of a target's score that is no product.
+    /// The part of a target's score that is no inner product.
     bias: Bias,
 }
 
-/// What is multiplied.
+/// How vectors enter the inner product.
 #[derive(Clone)]
 pub(super) enum Form {
-    /// Directions, that of the query with this length.
+    /// Unit vectors, with queries scaled to this length.
     Cosine { length: f64 },
-    /// Vectors as they are, but for a factor of the query.
+    /// Vectors unchanged, with queries multiplied by this factor.
     Product { factor: f64 },
-    /// Vectors as a generative model relates them.
+    /// Queries mapped by the generative model.
     Pmi(Pmi),
 }
 
@@ -76,7 +76,7 @@ impl Form {
         })
     }
 
-    /// Queries with the factors that they are multiplied by.
+    /// Queries and the factor of each.
     fn scaled(&self, queries: &Matrix) -> Result<Scaled> {
         match self {
             Form::Cosine { length } => Scaled::directions(queries.clone(), *length, Role::Queries),
@@ -85,7 +85,7 @@ impl Form {
         }
     }
 
-    /// Queries as they are multiplied. Zero rows are refused where directions are compared.
+    /// Queries as they enter the inner product. Zero rows are an error where the criterion uses cosines.
     pub(super) fn of_queries(&self, queries: &Matrix) -> Result<Matrix> {
         let scaled = self.scaled(queries)?;
         scaled.check_directions(Role::Queries)?;
@@ -94,7 +94,7 @@ impl Form {
     }
 }
 
-/// What a [`Retriever`] is made of.
+/// Builds a [`Retriever`].
 pub struct Builder {
     source: Arc<Side>,
     target: Arc<Side>,
@@ -104,18 +104,18 @@ pub struct Builder {
 }
 
 impl Builder {
-    /// The model that the vectors come from; `pmi` and `logp` need it.
+    /// Sets the generative model of the vectors; `pmi` and `logp` need it.
     pub fn generative(self, generative: Generative) -> Self {
         Builder { generative: Some(generative), ..self }
     }
 
-    /// The [terms](Retriever::terms) of an earlier retriever of the same pair and criterion, which spare computing them.
+    /// Reuses the [terms](Retriever::terms) of an earlier retriever of the same pair and criterion instead of computing
+    /// them.
     pub fn terms(self, terms: Vec<f64>) -> Self {
         Builder { terms: Some(terms), ..self }
     }
 
-    /// Computes what the criterion needs of the targets: for CSLS and inverted softmax that is a look at all words of the
-    /// source, for every target.
+    /// Computes the terms of the targets. CSLS and inverted softmax compare every target with all words of the source.
     pub fn build(self, observer: &dyn Observer) -> Result<Retriever> {
         let Builder { source, target, criterion, generative, terms } = self;
         check_dimensions(source.matrix(), target.matrix())?;
@@ -143,45 +143,46 @@ impl Builder {
 }
 
 impl Retriever {
-    /// Ranks rows of `target` for queries that are rows of `source`, or like them. Clones of matrices share their numbers.
+    /// Ranks rows of `target` for queries that are rows of `source` or of the same distribution. Clones of matrices
+    /// share their numbers.
     pub fn new(source: Matrix, target: Matrix, criterion: Criterion, observer: &dyn Observer) -> Result<Self> {
         Self::builder(source, target, criterion).build(observer)
     }
 
-    /// [`Retriever::new`] with more to say.
+    /// Returns a builder: [`Retriever::new`] with more options.
     pub fn builder(source: Matrix, target: Matrix, criterion: Criterion) -> Builder {
         Self::between(&Side::new(source), &Side::new(target), criterion)
     }
 
-    /// A retriever between sides that keep what is prepared of them for other retrievers.
+    /// A retriever between sides that share their prepared data with other retrievers.
     pub(crate) fn between(source: &Arc<Side>, target: &Arc<Side>, criterion: Criterion) -> Builder {
         Builder { source: source.clone(), target: target.clone(), criterion, generative: None, terms: None }
     }
 
-    /// What a target's score has in common for all queries: `-r(t)` of CSLS, minus the logarithm of the denominator of
-    /// inverted softmax, the quadratic form of PMI.
+    /// The terms of the targets, which are the same for all queries: `-r(t)` for CSLS, minus the log-denominator for
+    /// inverted softmax, the quadratic form for PMI.
     pub fn terms(&self) -> &[f64] {
         &self.prepared.terms
     }
 
-    /// What targets are ranked by.
+    /// The criterion that targets are ranked by.
     pub fn criterion(&self) -> Criterion {
         self.prepared.criterion
     }
 
-    /// How many targets are zero and are never found, as the criterion compares directions.
+    /// Number of zero targets, which are never found where the criterion uses cosines.
     pub fn zero_targets(&self) -> usize {
         self.prepared.targets.scaled().zeros()
     }
 
-    /// For each query the `k` nearest targets, nearest first, equal scores by the lower row; fewer if there are not `k`, and
-    /// none for a zero query where directions are compared.
+    /// Returns the `k` nearest targets of each query, nearest first, ties by lower row; fewer if there are fewer
+    /// targets, and none for a zero query where the criterion uses cosines.
     pub fn nearest(&self, queries: &Matrix, k: usize, observer: &dyn Observer) -> Result<Vec<Vec<Hit>>> {
         self.find(queries, k, Scores::AsDefined, observer)
     }
 
-    /// [`Retriever::nearest`] where only the order matters: scores lack what belongs to the query alone, such as `r(q)` of
-    /// CSLS, which costs a search of its own.
+    /// Like [`Retriever::nearest`], where only the order matters. Scores lack the terms that depend on the query only,
+    /// such as `r(q)` of CSLS, which costs a second ranking.
     pub fn rank(&self, queries: &Matrix, k: usize, observer: &dyn Observer) -> Result<Vec<Vec<Hit>>> {
         self.find(queries, k, Scores::WithoutQueryTerm, observer)
     }
@@ -202,7 +203,7 @@ impl Retriever {
         Ok(hits)
     }
 
-    /// Finds what queries, all with a direction where one is needed, are nearest to.
+    /// Finds the targets nearest to scaled queries, none of them zero where the criterion uses cosines.
     fn find_scaled(
         &self,
         queries: &Matrix,
@@ -222,7 +223,7 @@ impl Retriever {
                 (corrected::nearest(scaled.rows(), pool.rows(), targets.scaled(), k, observer)?, None)
             }
             (Form::Cosine { length }, Criterion::Csls { k, words }, Scores::AsDefined) => {
-                // The same products, of queries of length 1 and without terms of targets.
+                // `r(q)` uses the same products, with queries of length 1 and without a bias.
                 let (scale, bias) = (1.0 / length, targets.unbiased());
                 let neighbours = Ranking { scale, bias, k, among: words.unwrap_or(usize::MAX) };
                 let [found, near] = both(search(&[ranking, neighbours])?);
@@ -241,29 +242,29 @@ impl Retriever {
         Ok(found.into_iter().zip(own).map(hits).collect())
     }
 
-    /// All of a target's score that is no product.
+    /// The part of every target's score that is no inner product.
     pub(super) fn bias(&self) -> &[f64] {
         self.prepared.bias.exact()
     }
 
-    /// Targets as they are multiplied, all with a direction where one is needed.
+    /// Targets as they enter the inner product. Zero rows are an error where the criterion uses cosines.
     pub(super) fn targets_with_directions(&self) -> Result<Rows<'_>> {
         let scaled = self.prepared.targets.scaled();
         scaled.check_directions(Role::Targets)?;
         Ok(scaled.rows())
     }
 
-    /// What is multiplied.
+    /// How vectors enter the inner product.
     pub(super) fn form(&self) -> &Form {
         &self.prepared.form
     }
 }
 
-/// Which scores are wanted.
+/// Which scores to compute.
 #[derive(Clone, Copy)]
 enum Scores {
     AsDefined,
-    /// Without what belongs to a query alone: it changes no order.
+    /// Without the terms that depend on the query only, which do not change the order.
     WithoutQueryTerm,
 }
 
@@ -313,13 +314,13 @@ fn check_dimensions(queries: &Matrix, targets: &Matrix) -> Result<()> {
     Err(Error::argument("length of the queries", queries.cols(), expected))
 }
 
-/// So many rows from all over the matrix.
+/// `count` rows, evenly spaced.
 fn evenly_spaced(matrix: &Matrix, count: usize) -> Matrix {
     let count = count.min(matrix.rows());
     matrix.select(&(0..count).map(|at| at * matrix.rows() / count).collect::<Vec<_>>())
 }
 
-/// So many rows from the beginning of the matrix, without those that are queries already and those without a direction.
+/// The first `count` rows, without zero rows and without rows that are among the queries.
 fn without(matrix: &Matrix, count: usize, queries: &Matrix) -> Matrix {
     let bits = |row: &[f32]| row.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
     let known: HashSet<Vec<u32>> = (0..queries.rows()).map(|row| bits(queries.row(row))).collect();

@@ -1,4 +1,4 @@
-//! Vectors, each with a factor: unit vectors without a copy.
+//! Vectors, each with a factor: unit vectors without copying the matrix.
 
 use rayon::prelude::*;
 
@@ -6,7 +6,7 @@ use super::kernel::dot;
 use crate::error::{Error, Result};
 use crate::vectors::{Matrix, ROWS_AT_A_TIME};
 
-/// Which rows an error is about.
+/// The role of rows in a search, for error messages.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Role {
     Queries,
@@ -28,7 +28,7 @@ impl Role {
     }
 }
 
-/// `|x|²` of every row. A row with NaN or infinity has no length, and no place in any order.
+/// `|x|²` of every row. NaN and infinity are errors, because they cannot be ranked.
 pub(super) fn squares(matrix: &Matrix, role: Role) -> Result<Vec<f64>> {
     let rows = matrix.as_slice().par_chunks(ROWS_AT_A_TIME * matrix.cols());
     let square = |row: &[f32]| dot(row, row);
@@ -39,7 +39,7 @@ pub(super) fn squares(matrix: &Matrix, role: Role) -> Result<Vec<f64>> {
     }
 }
 
-/// Vectors, each to be multiplied by a factor of its own.
+/// Vectors, each with a factor to multiply it by.
 pub(super) struct Scaled {
     matrix: Matrix,
     factors: Vec<f64>,
@@ -47,7 +47,7 @@ pub(super) struct Scaled {
 }
 
 impl Scaled {
-    /// All scaled to one length. A zero vector points nowhere: its factor is 0, and it has no cosine.
+    /// Vectors scaled to a common length. A zero vector has no direction: its factor is 0.
     pub(super) fn directions(matrix: Matrix, length: f64, role: Role) -> Result<Self> {
         let factor = |square: f64| if square > 0.0 { length / square.sqrt() } else { 0.0 };
         let factors: Vec<f64> = squares(&matrix, role)?.into_iter().map(factor).collect();
@@ -55,23 +55,23 @@ impl Scaled {
         Ok(Scaled { matrix, factors, zeros })
     }
 
-    /// All multiplied by the same factor.
+    /// Vectors multiplied by a common factor.
     pub(super) fn times(matrix: Matrix, factor: f64, role: Role) -> Result<Self> {
         let factors = squares(&matrix, role)?.into_iter().map(|_| factor).collect();
         Ok(Scaled { matrix, factors, zeros: 0 })
     }
 
-    /// How many rows have no direction where one is needed.
+    /// Number of zero rows where directions are needed.
     pub(super) fn zeros(&self) -> usize {
         self.zeros
     }
 
-    /// Whether a row has no direction where one is needed.
+    /// Whether a row is zero where directions are needed.
     pub(super) fn is_zero(&self, row: usize) -> bool {
         self.zeros > 0 && self.factors[row] == 0.0
     }
 
-    /// Refuses rows without a direction, for uses that cannot leave a row out.
+    /// Returns an error if there are zero rows, for callers that cannot exclude rows.
     pub(super) fn check_directions(&self, role: Role) -> Result<()> {
         match (0..self.factors.len()).find(|&row| self.is_zero(row)) {
             None => Ok(()),
@@ -83,13 +83,13 @@ impl Scaled {
         &self.matrix
     }
 
-    /// The vectors, for loops that look at many.
+    /// A borrowed view of the vectors, for inner loops.
     pub(super) fn rows(&self) -> Rows<'_> {
         Rows { values: self.matrix.as_slice(), dim: self.matrix.cols(), factors: &self.factors }
     }
 }
 
-/// Vectors and their factors where they lie.
+/// Borrowed vectors and their factors.
 #[derive(Clone, Copy)]
 pub(super) struct Rows<'a> {
     values: &'a [f32],
@@ -106,12 +106,12 @@ impl<'a> Rows<'a> {
         self.dim
     }
 
-    /// The vector without its factor.
+    /// A vector without its factor.
     pub(super) fn row(self, index: usize) -> &'a [f32] {
         self.rows(index..index + 1)
     }
 
-    /// Several vectors without their factors.
+    /// A range of vectors without their factors.
     pub(super) fn rows(self, range: std::ops::Range<usize>) -> &'a [f32] {
         &self.values[range.start * self.dim..range.end * self.dim]
     }
@@ -120,13 +120,13 @@ impl<'a> Rows<'a> {
         self.factors[index]
     }
 
-    /// The vector with its factor, rounded.
+    /// A vector multiplied by its factor, rounded to f32.
     pub(super) fn scaled(self, index: usize) -> impl Iterator<Item = f32> + use<'a> {
         let factor = self.factors[index];
         self.row(index).iter().map(move |&x| (f64::from(x) * factor) as f32)
     }
 
-    /// The length of the vector with its factor.
+    /// The length of a vector multiplied by its factor.
     pub(super) fn length(self, index: usize) -> f64 {
         let row = self.row(index);
         self.factors[index].abs() * dot(row, row).sqrt()

@@ -1,7 +1,7 @@
-//! Upper bounds of all scores, a tile at a time.
+//! Screening: upper bounds of all scores, tile by tile.
 //!
-//! Estimates of `<q, t>` are products in eight bits where the processor has instructions for them, else in f32. Either way the
-//! [bounds](super::bounds) hold for certain; only how many candidates are left depends on the precision.
+//! The inner product `<q, t>` is estimated in eight bits where the processor has instructions for it, else in f32. The
+//! [bounds](super::bounds) are guaranteed either way; the precision only affects how many candidates remain.
 
 use std::ops::Range;
 
@@ -11,7 +11,7 @@ use super::quantised::{PackedQueries, Panels};
 use super::rows::Rows;
 use crate::linalg::product_of_rows;
 
-/// Queries and targets of a tile: its estimates stay in a core's cache.
+/// Queries and targets per tile. The estimates of a tile fit into a core's cache.
 pub(super) const QUERIES: usize = 240;
 const TARGETS: usize = 512;
 
@@ -19,11 +19,11 @@ const TARGETS: usize = 512;
 pub(super) struct Screen {
     panels: Option<Panels>,
     bounds: TargetBounds,
-    /// Targets of a tile.
+    /// Targets per tile.
     pub(super) width: usize,
 }
 
-/// Some queries prepared for screening, and the tile that was computed last.
+/// A block of queries prepared for screening, and the tile computed last.
 pub(super) struct Block<'a> {
     screen: &'a Screen,
     targets: Rows<'a>,
@@ -36,7 +36,7 @@ enum Estimates<'a> {
     EightBits { panels: &'a Panels, queries: PackedQueries, tile: Vec<i32> },
 }
 
-/// A target that may be among the best, and what its score is at most and at least.
+/// A target that may be among the best, with an upper and a lower bound of its score.
 #[derive(Clone, Copy)]
 pub(super) struct Candidate {
     pub(super) target: usize,
@@ -44,7 +44,7 @@ pub(super) struct Candidate {
     pub(super) lower: f64,
 }
 
-/// Candidates of one query in one tile, and room to find them.
+/// Candidates of one query in one tile, with a reusable buffer.
 #[derive(Default)]
 pub(super) struct Candidates {
     reached: Vec<usize>,
@@ -57,7 +57,7 @@ impl Candidates {
     }
 }
 
-/// Estimates for some queries and targets.
+/// Estimates for a block of queries and a range of targets.
 pub(super) struct Tile<'a> {
     block: &'a Block<'a>,
     first: usize,
@@ -65,7 +65,7 @@ pub(super) struct Tile<'a> {
 }
 
 impl Screen {
-    /// The fastest that this processor can do.
+    /// The fastest kind of screen on this processor.
     pub(super) fn of(targets: Rows) -> Self {
         if Panels::are_fast() { Self::in_eight_bits(targets) } else { Self::in_f32(targets) }
     }
@@ -80,7 +80,7 @@ impl Screen {
         Screen { panels: None, bounds, width: TARGETS }
     }
 
-    /// Some queries, to be compared with the targets that the screen was made of.
+    /// Prepares a block of queries. `targets` must be the rows that the screen was built from.
     pub(super) fn block<'a>(&'a self, targets: Rows<'a>, queries: Rows<'a>, range: Range<usize>) -> Block<'a> {
         let (estimates, estimated) = match &self.panels {
             Some(panels) => {
@@ -99,12 +99,12 @@ impl Screen {
 }
 
 impl Block<'_> {
-    /// The bounds of every query when it is multiplied by a scale.
+    /// The error bounds of every query multiplied by `scale`.
     pub(super) fn bounds(&self, scale: f64) -> Vec<QueryBound> {
         self.estimated.iter().map(|query| QueryBound::new(query, scale)).collect()
     }
 
-    /// Estimates for the tile of this number.
+    /// Computes the estimates of a tile.
     pub(super) fn tile(&mut self, number: usize) -> Tile<'_> {
         let targets = self.targets;
         let first = number * self.screen.width;
@@ -120,9 +120,9 @@ impl Block<'_> {
     }
 }
 
-/// A query of a block and what a score of it must reach to matter.
+/// A query of a block, and the threshold that its scores must reach.
 pub(super) struct Asked<'a> {
-    /// Place in the block.
+    /// Position in the block.
     pub(super) query: usize,
     pub(super) bound: QueryBound,
     pub(super) bias: &'a Bias,
@@ -130,12 +130,12 @@ pub(super) struct Asked<'a> {
 }
 
 impl Tile<'_> {
-    /// How many of the first so many targets are in the tile.
+    /// How many of the first `targets` targets are in the tile.
     pub(super) fn width_among(&self, targets: usize) -> usize {
         self.width.min(targets.saturating_sub(self.first))
     }
 
-    /// Finds those of some targets of the tile whose score may reach the threshold.
+    /// Finds the targets in a range of the tile whose upper bound reaches the threshold.
     pub(super) fn find(&self, candidates: &mut Candidates, asked: &Asked, targets: Range<usize>) {
         match &self.block.estimates {
             Estimates::Products { tile, .. } => {

@@ -1,22 +1,22 @@
-//! Targets of one query that may be among the best `k`, before their scores are computed.
+//! Candidates of one query, before their exact scores are computed.
 
 use super::best::{Best, Scored};
 use super::screen::Candidate;
 
-/// Candidates that are kept before scores are computed.
+/// Number of candidates that are collected before exact scores are computed.
 const ROOM: usize = 1024;
 
-/// What is known so far of the best `k` targets of a query.
+/// The state of the search for the best `k` targets of a query.
 ///
-/// The `k`-th largest lower bound is a score that `k` targets are sure to reach, so that almost all candidates can be
-/// dismissed without ever having been looked at.
+/// At least `k` targets reach the `k`-th largest lower bound. Candidates whose upper bound is below it are discarded
+/// without an exact score.
 #[derive(Clone)]
 pub(super) struct Shortlist {
-    /// By lower bounds.
+    /// The best by lower bound.
     sure: Best,
-    /// Upper bounds of targets.
+    /// Upper bounds and indices of the candidates.
     candidates: Vec<(f32, usize)>,
-    /// By scores.
+    /// The best by exact score.
     best: Best,
 }
 
@@ -25,19 +25,19 @@ impl Shortlist {
         Shortlist { sure: Best::new(k), candidates: Vec::new(), best: Best::new(k) }
     }
 
-    /// Whether as many targets are known as are wanted.
+    /// Whether `k` targets have a lower bound.
     pub(super) fn is_full(&self) -> bool {
         self.sure.is_full()
     }
 
-    /// What an upper bound must reach to matter.
+    /// The threshold that an upper bound must reach.
     pub(super) fn threshold(&self) -> f64 {
         self.sure.threshold().max(self.best.threshold())
     }
 
-    /// Adds candidates; `score` computes scores where there is no room for more.
+    /// Adds candidates. `score` computes exact scores when the list is full.
     pub(super) fn add(&mut self, candidates: &[Candidate], score: impl Fn(usize) -> Scored) {
-        // Lower bounds first: where there was no threshold yet, they dismiss most.
+        // Lower bounds first: they may raise the threshold and discard most candidates.
         for candidate in candidates {
             if candidate.lower > self.sure.threshold() {
                 self.sure.offer(Scored { score: candidate.lower, index: candidate.target });
@@ -51,12 +51,12 @@ impl Shortlist {
         }
     }
 
-    /// Computes the scores that decide.
+    /// Computes the exact scores of the remaining candidates.
     fn settle(&mut self, score: impl Fn(usize) -> Scored) {
         let threshold = self.threshold();
         let mut candidates = std::mem::take(&mut self.candidates);
         candidates.retain(|&(upper, _)| f64::from(upper) >= threshold);
-        // The most promising first: they dismiss the others.
+        // Descending upper bounds: high scores come early and end the loop sooner.
         candidates.sort_unstable_by(|a, b| b.0.total_cmp(&a.0));
         for (upper, target) in candidates {
             if f64::from(upper) < self.threshold() {
@@ -66,7 +66,7 @@ impl Shortlist {
         }
     }
 
-    /// The best by their scores.
+    /// The best by exact score.
     pub(super) fn finish(mut self, score: impl Fn(usize) -> Scored) -> Best {
         self.settle(score);
         self.best

@@ -1,4 +1,4 @@
-//! One side of a search, prepared once for all searches.
+//! One side of a search: rows and the data prepared for them, shared by all searches.
 
 use std::sync::{Arc, OnceLock};
 
@@ -9,10 +9,11 @@ use crate::error::Result;
 use crate::observe::{Meter, Observer, Stage};
 use crate::vectors::Matrix;
 
-/// The value of a cell, which is computed where there is none yet.
+/// Returns the value of a cell and computes it if it is empty.
 ///
-/// Unlike [`OnceLock::get_or_init`] no lock is held meanwhile: the work runs on rayon's threads, and a thread that waits for
-/// it may pick up another search that wants the same cell. Two threads that come at the same time both compute it.
+/// Unlike [`OnceLock::get_or_init`], no lock is held while computing: the work runs on rayon's threads, and a waiting
+/// thread may pick up another search that needs the same cell, which would deadlock. Threads that arrive at the same
+/// time both compute the value.
 pub(crate) fn get_or_compute<T>(cell: &OnceLock<T>, compute: impl FnOnce() -> Result<T>) -> Result<&T> {
     match cell.get() {
         Some(value) => Ok(value),
@@ -23,7 +24,7 @@ pub(crate) fn get_or_compute<T>(cell: &OnceLock<T>, compute: impl FnOnce() -> Re
     }
 }
 
-/// Rows that are compared with others, as directions or as they are. What is prepared of them is kept.
+/// Rows to compare, as unit vectors and unchanged. Prepared data are kept.
 pub(crate) struct Side {
     matrix: Matrix,
     directions: OnceLock<Arc<Indexed>>,
@@ -46,13 +47,13 @@ impl Side {
         })
     }
 
-    /// The rows as they are.
+    /// The rows unchanged.
     pub(super) fn plain(&self, role: Role) -> Result<&Arc<Indexed>> {
         get_or_compute(&self.plain, || Ok(Arc::new(Indexed::new(Scaled::times(self.matrix.clone(), 1.0, role)?))))
     }
 }
 
-/// Rows to search among, and what a search of many queries needs of them.
+/// Rows to search, with the data that batch searches need.
 pub(super) struct Indexed {
     scaled: Scaled,
     screen: OnceLock<Screen>,
@@ -72,7 +73,7 @@ impl Indexed {
         self.scaled.rows()
     }
 
-    /// The screen, prepared when it is first asked for.
+    /// The screen, prepared on first use.
     pub(super) fn screen(&self, observer: &dyn Observer) -> Result<&Screen> {
         get_or_compute(&self.screen, || {
             let rows = self.rows();
@@ -84,12 +85,12 @@ impl Indexed {
         })
     }
 
-    /// No term for any row, but for those without a direction, which are left out.
+    /// A bias of zero; zero rows are excluded where directions are needed.
     pub(super) fn unbiased(&self) -> &Bias {
         self.unbiased.get_or_init(|| self.biased(vec![0.0; self.rows().len()]))
     }
 
-    /// A term for each row; rows without a direction are left out.
+    /// The bias from a term for each row; zero rows are excluded where directions are needed.
     pub(super) fn biased(&self, mut terms: Vec<f64>) -> Bias {
         for (row, term) in terms.iter_mut().enumerate() {
             if self.scaled.is_zero(row) {

@@ -1,4 +1,4 @@
-//! Terms of targets that sum up how near they are to the words of the source.
+//! Terms of targets that depend on all words of the source: `r(t)` of CSLS and the denominator of inverted softmax.
 
 use std::ops::Range;
 
@@ -13,11 +13,11 @@ use crate::error::Result;
 use crate::linalg::product_of_rows;
 use crate::observe::{Meter, Observer, Stage};
 
-/// Words of the source that are summed over at a time, and targets that one thread handles at a time.
+/// Source words that are summed at a time, and targets that one thread processes at a time.
 const SOURCES: usize = 128;
 const TARGETS: usize = 1024;
 
-/// `r`: the mean of the `k` largest cosines of every vector with the first vectors of the other side.
+/// `r`: the mean of the `k` largest cosines of every vector with the first `words` vectors of the other side.
 pub(super) fn mean_cosines(
     of: &Scaled,
     (among, words): (&Indexed, Option<usize>),
@@ -30,7 +30,7 @@ pub(super) fn mean_cosines(
     Ok(found.map(|found| csls::mean(found.iter().map(|scored| scored.score))).collect())
 }
 
-/// `log Σ_x exp(beta cos(x, t))` over the words of the source that have a direction, of every target.
+/// `log Σ_x exp(beta cos(x, t))` of every target, over all source words that are not zero.
 pub(super) fn log_sums(targets: Rows, sources: &Scaled, observer: &dyn Observer) -> Result<Vec<f64>> {
     let firsts: Vec<usize> = (0..targets.len()).step_by(TARGETS).collect();
     let words: Vec<usize> = (0..sources.rows().len()).filter(|&word| !sources.is_zero(word)).collect();
@@ -47,7 +47,7 @@ pub(super) fn log_sums(targets: Rows, sources: &Scaled, observer: &dyn Observer)
 
 fn log_sums_of(targets: Rows, range: Range<usize>, sources: Rows, words: &[usize]) -> Vec<f64> {
     let (dim, width) = (targets.dim(), range.len());
-    // `Σ exp(x)` is kept as `exp(largest) sum`, so that it never leaves the range of numbers.
+    // `Σ exp(x)` is stored as `exp(largest) sum`, so that it cannot overflow (log-sum-exp).
     let mut largest = vec![f32::MIN; width];
     let mut sums = vec![0.0_f64; width];
     let mut scores = vec![0.0_f32; SOURCES * width];
