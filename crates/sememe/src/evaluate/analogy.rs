@@ -1,4 +1,4 @@
-//! Analogies: `a` is to `b` as `c` is to which word?
+//! Word analogies: `a` is to `b` as `c` is to which word?
 
 use std::path::Path;
 
@@ -25,12 +25,12 @@ pub struct Analogies {
 }
 
 impl Analogies {
-    /// Reads the format of `questions-words.txt`: a line of four words for each question, and `: name` before each section.
+    /// Reads the format of `questions-words.txt`: four words per line, and a line `: name` before each section.
     pub fn read(path: &Path) -> Result<Self> {
         Self::read_input(&Input::open(path)?)
     }
 
-    /// [`Analogies::read`] on bytes that are already at hand.
+    /// [`Analogies::read`] on data in memory.
     pub fn read_input(input: &Input) -> Result<Self> {
         let text = text_of(input)?;
         let mut sections: Vec<(String, Vec<Question>)> = Vec::new();
@@ -57,19 +57,19 @@ impl Analogies {
     }
 }
 
-/// How many questions of a section were answered rightly.
+/// Accuracy on one section.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Section {
-    /// What it is called.
+    /// Its name.
     pub section: String,
-    /// All its questions.
+    /// Number of questions.
     pub questions: usize,
-    /// Those whose four words have vectors.
+    /// Number of questions whose four words have vectors.
     pub known: usize,
-    /// Of these, those whose fourth word was found.
+    /// Number of known questions that were answered correctly.
     pub right: usize,
-    /// Per cent of known questions that were answered rightly; none where none is known.
+    /// Per cent of known questions answered correctly; `None` if no question is known.
     pub accuracy: Option<f64>,
     /// Per cent of questions that are known.
     pub coverage: f64,
@@ -94,21 +94,21 @@ impl Section {
     }
 }
 
-/// How well analogies are answered.
+/// Accuracy on word analogies.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Analogy {
-    /// Each section.
+    /// The results of each section.
     pub sections: Vec<Section>,
-    /// Those whose names do not begin with `gram`, as the sections about grammar do.
+    /// Sections whose names do not begin with `gram`: those that are not about grammar.
     pub semantic: Section,
-    /// Those whose names do.
+    /// Sections whose names begin with `gram`.
     pub syntactic: Section,
-    /// All together.
+    /// All sections.
     pub total: Section,
 }
 
-/// Answers every question whose words are known by 3CosAdd: the word `d`, other than `a`, `b` and `c`, with the largest
+/// Answers every known question by 3CosAdd: the word `d`, other than `a`, `b` and `c`, with the largest
 /// `cos(d, b - a + c)` of unit vectors.
 pub fn analogy(words: Words, analogies: &Analogies, observer: &dyn Observer) -> Result<Analogy> {
     let find = |question: &Question| -> Option<[usize; 4]> {
@@ -149,7 +149,7 @@ fn answer(words: Words, asked: &[[usize; 4]], observer: &dyn Observer) -> Result
     let query = |&[a, b, c, _]: &[usize; 4]| unit(a).zip(unit(b)).zip(unit(c)).map(|((a, b), c)| (b - a + c) as f32);
     let queries = Matrix::new(asked.iter().flat_map(query).collect(), embeddings.dim());
     let rows = embeddings.matrix();
-    // The three words of a question may be the nearest ones.
+    // Four candidates, because the three words of the question may be the nearest ones.
     let hits = Retriever::new(rows.clone(), rows.clone(), Criterion::Nn, observer)?.rank(&queries, 4, observer)?;
     let is_right = |(hits, [given @ .., d]): (Vec<crate::retrieve::Hit>, &[usize; 4])| {
         hits.iter().map(|hit| hit.index).find(|index| !given.contains(index)) == Some(*d)

@@ -1,6 +1,6 @@
-//! Sentences as the words that they are made of.
+//! Sentences as bags of words.
 
-/// Sentences, each as places of its words in a vocabulary, with repetitions. A sentence may have none.
+/// Sentences, each a list of word indices with repetitions. A sentence may be empty.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Bags {
     words: Vec<u32>,
@@ -26,7 +26,7 @@ impl Bags {
         (0..self.len()).map(|index| self.get(index))
     }
 
-    /// How many sentences have no word.
+    /// Number of sentences without words.
     pub(super) fn empty(&self) -> usize {
         self.iter().filter(|sentence| sentence.is_empty()).count()
     }

@@ -1,13 +1,13 @@
-//! How much a mean would vary with other queries.
+//! Bootstrap confidence intervals of a mean over queries.
 
 use rayon::prelude::*;
 
 use crate::random::Random;
 
-/// Resampling of queries with replacement (Efron 1979).
+/// Bootstrap resampling: draws queries with replacement (Efron 1979).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bootstrap {
-    /// How often to draw as many queries as there are.
+    /// Number of resamples, each as large as the original sample.
     pub resamples: usize,
     /// The same seed gives the same intervals.
     pub seed: u64,
@@ -20,7 +20,8 @@ impl Default for Bootstrap {
 }
 
 impl Bootstrap {
-    /// The 2.5th and the 97.5th percentile of the mean. Panics without values.
+    /// The 95 % confidence interval of the mean: the 2.5th and the 97.5th percentile of the resampled means. Panics if
+    /// `values` is empty.
     ///
     /// ```
     /// use sememe::evaluate::Bootstrap;

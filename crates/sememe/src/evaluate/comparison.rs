@@ -1,4 +1,4 @@
-//! Whether one space translates better than another, or is only luckier with the queries.
+//! Significance tests: whether one space translates better than another or the difference is due to chance.
 
 use std::collections::BTreeMap;
 
@@ -11,26 +11,25 @@ use crate::error::{Error, Result};
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Comparison {
-    /// Queries that both translate (all gold words, where unknown ones are wrong).
+    /// Queries that both spaces translate; all gold words where out-of-vocabulary words count as wrong.
     pub queries: usize,
-    /// Precision at 1 of the first space on these, in per cent.
+    /// Precision at 1 of the first space, in per cent.
     pub first: f64,
-    /// That of the second.
+    /// Precision at 1 of the second space, in per cent.
     pub second: f64,
     /// First minus second.
     pub difference: f64,
-    /// 95 % interval of the difference, by resampling queries: each brings the answers of both spaces.
+    /// 95 % confidence interval of the difference, by paired bootstrap over queries.
     pub interval: [f64; 2],
     /// Queries that only the first gets right.
     pub only_first: usize,
     /// Queries that only the second gets right.
     pub only_second: usize,
-    /// The two-sided exact test of McNemar: how probable it is that so many or more of the queries on which they differ
-    /// fall to one side, if each were a fair coin.
+    /// The p-value of McNemar's exact two-sided test, on the queries that only one of the spaces gets right.
     pub p_value: f64,
 }
 
-/// Compares two evaluations on one gold dictionary, query by query.
+/// Compares two evaluations on the same gold dictionary, query by query.
 pub fn compare(first: &Translation, second: &Translation, bootstrap: &Bootstrap) -> Result<Comparison> {
     let is_right = |translation: &Translation, answer: Answer| match (answer, translation.oov) {
         (Answer::Unknown, Oov::Skip) => None,
@@ -65,7 +64,7 @@ pub fn compare(first: &Translation, second: &Translation, bootstrap: &Bootstrap)
 /// The two-sided exact binomial test of a fair coin: `min(1, 2 P(X <= min(a, b)))` with `X ~ B(a + b, 1/2)`.
 fn fair_coin(a: usize, b: usize) -> f64 {
     let tosses = a + b;
-    // `log C(n, k) / 2^n`, from one k to the next.
+    // `log (C(n, k) / 2^n)`, updated from each `k` to the next.
     let mut log_probability = -(tosses as f64) * std::f64::consts::LN_2;
     let mut tail = 0.0;
     for k in 0..=a.min(b) {

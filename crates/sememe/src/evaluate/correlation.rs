@@ -1,9 +1,9 @@
-//! How well two series of numbers agree.
+//! Correlation coefficients.
 
 use crate::linalg::dot;
 
-/// Pearson's correlation `Σ (x - x̄)(y - ȳ) / (|x - x̄| |y - ȳ|)`; none where it is not defined: for fewer than two values,
-/// or if all of one series are equal. Panics when the series differ in length.
+/// Pearson's correlation `Σ (x - x̄)(y - ȳ) / (|x - x̄| |y - ȳ|)`. Returns `None` for fewer than two values or a
+/// constant series. Panics if the series differ in length.
 pub fn pearson(x: &[f64], y: &[f64]) -> Option<f64> {
     assert_eq!(x.len(), y.len(), "one value of each series for every pair");
     let is_constant = |values: &[f64]| values.iter().all(|value| *value == values[0]);
@@ -19,8 +19,8 @@ pub fn pearson(x: &[f64], y: &[f64]) -> Option<f64> {
     correlation.is_finite().then(|| correlation.clamp(-1.0, 1.0))
 }
 
-/// Spearman's correlation: Pearson's of the ranks, where equal values share the mean of theirs. None where it is not
-/// defined, as for [`pearson`].
+/// Spearman's rank correlation: Pearson's correlation of the ranks, with mean ranks for ties. Returns `None` where
+/// [`pearson`] does.
 ///
 /// ```
 /// use sememe::evaluate::spearman;
@@ -32,7 +32,7 @@ pub fn spearman(x: &[f64], y: &[f64]) -> Option<f64> {
     pearson(&ranks(x), &ranks(y))
 }
 
-/// Ranks from 1 on; equal values share the mean of theirs.
+/// Ranks counted from 1; ties get their mean rank.
 fn ranks(values: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..values.len()).collect();
     order.sort_by(|&a, &b| values[a].total_cmp(&values[b]));
@@ -47,8 +47,8 @@ fn ranks(values: &[f64]) -> Vec<f64> {
     ranks
 }
 
-/// The cosine of the angle between two vectors; 0 where one of them is zero. To twelve digits: beyond them is rounding, which
-/// would put equal pairs, such as sentences of the same words, in an order.
+/// The cosine similarity of two vectors; 0 if one of them is zero. It is rounded to twelve digits, so that rounding
+/// errors do not order ties, such as sentences of the same words.
 pub(super) fn cosine(x: &[f64], y: &[f64]) -> f64 {
     const DIGITS: f64 = 1e12;
     let lengths = dot(x, x).sqrt() * dot(y, y).sqrt();

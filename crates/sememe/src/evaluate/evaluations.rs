@@ -1,4 +1,4 @@
-//! Results with everything that belongs to them, as they are written in JSON.
+//! Complete results of evaluations, which serialise to the JSON of the command.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -18,7 +18,7 @@ use crate::retrieve::{Criterion, Retriever};
 use crate::space::Space;
 use crate::vectors::Embeddings;
 
-/// What word translation is measured on, and how.
+/// A word translation task: the gold dictionary and the evaluation protocol.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct TranslationTask<'a> {
@@ -26,25 +26,25 @@ pub struct TranslationTask<'a> {
     pub from: &'a str,
     /// The view of the target language.
     pub to: &'a str,
-    /// Right translations, words of the source language first. Their case follows what is evaluated.
+    /// The gold dictionary, source language first. The casing of the evaluated space is applied to it.
     pub gold: &'a Lexicon,
-    /// What candidates are ranked by.
+    /// The criterion that ranks candidates.
     pub criterion: Criterion,
-    /// What becomes of gold words that cannot be translated.
+    /// The policy for out-of-vocabulary words.
     pub oov: Oov,
-    /// How intervals are computed.
+    /// The bootstrap for confidence intervals.
     pub bootstrap: Bootstrap,
 }
 
 impl<'a> TranslationTask<'a> {
-    /// MUSE's protocol with CSLS.
+    /// The protocol of MUSE with CSLS.
     pub fn new(from: &'a str, to: &'a str, gold: &'a Lexicon) -> Self {
         let (oov, bootstrap) = (Oov::default(), Bootstrap::default());
         TranslationTask { from, to, gold, criterion: Criterion::CSLS, oov, bootstrap }
     }
 }
 
-/// Word translation with its intervals, its coverage, and what the model had seen of the gold dictionary.
+/// Word translation with confidence intervals, coverage, and overlap of the gold dictionary with the training data.
 ///
 /// ```
 /// use sememe::evaluate::{TranslationEvaluation, TranslationTask};
@@ -64,32 +64,32 @@ impl<'a> TranslationTask<'a> {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct TranslationEvaluation {
-    /// Precision and mean reciprocal rank.
+    /// Precision and mean reciprocal rank (MRR).
     #[serde(flatten)]
     pub translation: Translation,
-    /// Their 95 % intervals.
+    /// 95 % confidence intervals.
     pub intervals: Intervals,
     /// The view of the source language.
     pub from: String,
     /// The view of the target language.
     pub to: String,
-    /// Whether words are told apart by their case.
+    /// Whether words keep their case.
     pub casing: Casing,
-    /// Per cent of gold words that were translated.
+    /// Per cent of gold words that have a vector and a gold translation with a vector.
     pub coverage: f64,
-    /// Gold pairs that the model was fitted to; none where that is unknown.
+    /// Gold pairs that the model was trained on; `None` if the training pairs are unknown.
     pub overlap: Option<Overlap>,
-    /// The same of words of which the model was fitted to no gold pair.
+    /// Results on gold words without a pair in the training data.
     pub unseen: Option<Unseen>,
-    /// How another space translates the same queries.
+    /// Comparison with another space on the same queries.
     pub comparison: Option<Comparison>,
-    /// What became of the file of the gold dictionary, where it came from one.
+    /// Report on reading the gold dictionary, if it came from a file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gold: Option<LexiconReport>,
 }
 
 impl TranslationEvaluation {
-    /// Translates from one view of a space to another.
+    /// Evaluates translation from one view of a space to another.
     pub fn in_space(space: &Space, task: &TranslationTask, observer: &dyn Observer) -> Result<Self> {
         let alignment = space.alignment();
         let gold = alignment.preparation.casing.of_lexicon(task.gold.clone());
@@ -101,7 +101,8 @@ impl TranslationEvaluation {
         Ok(Self::new(found, overlap, alignment.preparation.casing, task))
     }
 
-    /// Translates between the vectors of two languages that lie in one space, whose words follow the casing already.
+    /// Evaluates translation between vectors of two languages in a common space. Their words must already follow
+    /// `casing`.
     pub fn of_vectors(
         [source, target]: [&Embeddings; 2],
         casing: Casing,
@@ -131,14 +132,14 @@ impl TranslationEvaluation {
         }
     }
 
-    /// Compares with how another space does the same task.
+    /// Adds a comparison with the results of another space on the same task.
     pub fn compare_with(&mut self, other: &Self, bootstrap: &Bootstrap) -> Result<()> {
         self.comparison = Some(compare(&self.translation, &other.translation, bootstrap)?);
         Ok(())
     }
 }
 
-/// Word similarity on several sets.
+/// Word similarity on several datasets.
 ///
 /// ```
 /// use sememe::evaluate::{ScoredPair, ScoredPairs, SimilarityEvaluation, Words};
@@ -157,18 +158,18 @@ impl TranslationEvaluation {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct SimilarityEvaluation {
-    /// The views, one or two, where they have names.
+    /// The names of the views, one or two, if they have names.
     pub views: Vec<String>,
-    /// Whether words are told apart by their case.
+    /// Whether words keep their case.
     pub casing: Casing,
-    /// Every set that could be evaluated.
+    /// The results of all datasets that could be evaluated.
     pub sets: Vec<Similarity>,
-    /// Why the others could not.
+    /// Error messages of the other datasets.
     pub failed: Vec<String>,
 }
 
 impl SimilarityEvaluation {
-    /// Evaluates sets, each with its file. An error only where no set can be evaluated.
+    /// Evaluates datasets, given with their files. Returns an error only if no dataset can be evaluated.
     pub fn new(views: &[&str], words: [Words; 2], sets: &[(PathBuf, ScoredPairs)]) -> Result<Self> {
         let (mut results, mut failed, mut first_error) = (Vec::new(), Vec::new(), None);
         for (file, set) in sets {
@@ -190,7 +191,7 @@ impl SimilarityEvaluation {
     }
 }
 
-/// Analogies answered within a view.
+/// Word analogies within one view.
 ///
 /// ```
 /// use sememe::evaluate::{Analogies, AnalogyEvaluation, Words};
@@ -208,12 +209,12 @@ impl SimilarityEvaluation {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct AnalogyEvaluation {
-    /// The sections and their sums.
+    /// The results of all sections and their totals.
     #[serde(flatten)]
     pub analogy: Analogy,
-    /// The view, where it has a name.
+    /// The name of the view, if it has one.
     pub view: Option<String>,
-    /// Whether words are told apart by their case.
+    /// Whether words keep their case.
     pub casing: Casing,
 }
 
@@ -225,25 +226,25 @@ impl AnalogyEvaluation {
     }
 }
 
-/// Semantic textual similarity on several sets under one weighting; see [`StsEvaluation`].
+/// Semantic textual similarity on several datasets with one weighting; see [`StsEvaluation`].
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct StsSets {
-    /// Every set.
+    /// The results of each dataset.
     pub sets: Vec<Sts>,
-    /// The sets of each release taken together.
+    /// The averages of each release.
     pub years: Vec<StsYear>,
 }
 
 impl StsSets {
-    /// Evaluates all sets.
+    /// Evaluates all datasets.
     pub fn new(words: Words, sets: &[SentencePairs], weighting: &Weighting) -> Result<Self> {
         let sets = sets.iter().map(|set| sts(words, set, weighting)).collect::<Result<Vec<_>>>()?;
         Ok(StsSets { years: sts_years(&sets), sets })
     }
 }
 
-/// Semantic textual similarity on several sets under several weightings.
+/// Semantic textual similarity on several datasets with several weightings.
 ///
 /// ```
 /// use sememe::evaluate::{SentencePair, SentencePairs, StsEvaluation, Weighting, Words};
@@ -262,18 +263,18 @@ impl StsSets {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct StsEvaluation {
-    /// The view, where it has a name.
+    /// The name of the view, if it has one.
     pub view: Option<String>,
-    /// Whether words are told apart by their case.
+    /// Whether words keep their case.
     pub casing: Casing,
-    /// Pairs of sentences that were left out, as they have no score.
+    /// Number of sentence pairs left out because they have no score.
     pub pairs_without_score: usize,
-    /// The results by [the name of the weighting](Weighting::name).
+    /// Results by [name of the weighting](Weighting::name).
     pub weightings: BTreeMap<&'static str, StsSets>,
 }
 
 impl StsEvaluation {
-    /// Evaluates all sets under all weightings.
+    /// Evaluates all datasets with all weightings.
     pub fn new(view: Option<&str>, words: Words, sets: &[SentencePairs], weightings: &[Weighting]) -> Result<Self> {
         let of_weighting = |weighting: &Weighting| Ok((weighting.name(), StsSets::new(words, sets, weighting)?));
         Ok(StsEvaluation {
@@ -285,23 +286,24 @@ impl StsEvaluation {
     }
 }
 
-/// Sentence retrieval in one direction, by one criterion; see [`SentenceEvaluations`].
+/// Sentence retrieval in one direction with one criterion; see [`SentenceEvaluations`].
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct SentenceEvaluation {
-    /// Precision and mean reciprocal rank.
+    /// Precision and mean reciprocal rank (MRR).
     #[serde(flatten)]
     pub sentences: Sentences,
-    /// What the source language is called.
+    /// The name of the source language.
     pub from: String,
-    /// What the target language is called.
+    /// The name of the target language.
     pub to: String,
-    /// The 95 % intervals.
+    /// 95 % confidence intervals.
     pub intervals: Intervals,
 }
 
 impl SentenceEvaluation {
-    /// Looks for the translations of sentences of language `from` (0 or 1) of a corpus, whose languages have these names.
+    /// Evaluates sentence retrieval from language `from` (0 or 1) of a corpus to the other. `names` are the names of
+    /// its languages.
     pub fn new(
         corpus: &Corpus,
         names: [&str; 2],
@@ -316,7 +318,7 @@ impl SentenceEvaluation {
     }
 }
 
-/// Sentence retrieval in one corpus, in several directions or by several criteria.
+/// Sentence retrieval in one corpus, in several directions or with several criteria.
 ///
 /// ```
 /// use sememe::evaluate::{Corpus, SentenceEvaluation, SentenceEvaluations, Words};
@@ -338,20 +340,20 @@ impl SentenceEvaluation {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct SentenceEvaluations {
-    /// Sentences of each language.
+    /// Number of sentences per language.
     pub sentences: usize,
-    /// Sentences that were looked for.
+    /// Number of queries.
     pub queries: usize,
-    /// What the sentences were drawn by.
+    /// The random seed that the queries were drawn with.
     pub seed: u64,
-    /// Whether words are told apart by their case.
+    /// Whether words keep their case.
     pub casing: Casing,
     /// The results.
     pub evaluations: Vec<SentenceEvaluation>,
 }
 
 impl SentenceEvaluations {
-    /// Puts results on one corpus together.
+    /// Combines results on one corpus.
     pub fn new(corpus: &Corpus, seed: u64, casing: Casing, evaluations: Vec<SentenceEvaluation>) -> Self {
         let queries = evaluations.first().map_or(0, |first| first.sentences.queries);
         SentenceEvaluations { sentences: corpus.len(), queries, seed, casing, evaluations }

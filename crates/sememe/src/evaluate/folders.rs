@@ -1,4 +1,4 @@
-//! Which files of a folder are meant.
+//! Finding datasets in folders.
 
 use std::path::{Path, PathBuf};
 
@@ -6,8 +6,8 @@ use super::{ScoredPairs, SentencePairs};
 use crate::error::{Error, Result};
 
 impl ScoredPairs {
-    /// The files that are given and, of folders that are given, the sets of these views, sorted by name: those called
-    /// `EN_*.txt` of the view `en`, or `EN_DE_*.txt` of `en` and `de`, in capitals or not.
+    /// Returns the given files and, for given folders, the datasets of these views, sorted by name: `EN_*.txt` for the
+    /// view `en`, `EN_DE_*.txt` for `en` and `de`, ignoring case.
     ///
     /// ```
     /// use sememe::evaluate::ScoredPairs;
@@ -29,13 +29,13 @@ impl ScoredPairs {
 }
 
 impl SentencePairs {
-    /// The files that are given, and [those in folders](SentencePairs::files_in) that are given.
+    /// Returns the given files and, for given folders, [the datasets in them](SentencePairs::files_in).
     pub fn files(given: &[PathBuf]) -> Result<Vec<PathBuf>> {
         files_of(given, SentencePairs::files_in, "called STS*.tsv or STS.input.*.txt")
     }
 }
 
-/// The files that are given, and those that `pick` finds in folders that are given.
+/// Returns the given files and, for given folders, the files that `pick` finds in them.
 fn files_of(given: &[PathBuf], pick: impl Fn(&Path) -> Result<Vec<PathBuf>>, wanted: &str) -> Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     for path in given {
@@ -52,7 +52,7 @@ fn files_of(given: &[PathBuf], pick: impl Fn(&Path) -> Result<Vec<PathBuf>>, wan
     Ok(files)
 }
 
-/// The text files of a folder whose names begin so, in capitals or not, sorted by name.
+/// The text files of a folder whose names begin with `beginning`, ignoring case, sorted by name.
 fn sets_in(folder: &Path, beginning: &str) -> Result<Vec<PathBuf>> {
     if beginning.is_empty() {
         let problem = "name a view: the sets of en are those called EN_*.txt";

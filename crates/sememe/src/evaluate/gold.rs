@@ -1,11 +1,11 @@
-//! Gold dictionaries: the translations that are right.
+//! Gold dictionaries: the correct translations of a test set.
 
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
 use crate::lexicon::{self, Lexicon, LexiconReport};
 
-/// A gold dictionary, words of the source language first, and what of its file did not become entries.
+/// A gold dictionary, source language first, with a report on reading its file.
 ///
 /// ```
 /// use sememe::evaluate::Gold;
@@ -25,18 +25,19 @@ use crate::lexicon::{self, Lexicon, LexiconReport};
 pub struct Gold {
     /// The entries.
     pub lexicon: Lexicon,
-    /// What became of the file.
+    /// Report on reading the file.
     pub report: LexiconReport,
 }
 
 impl Gold {
-    /// Reads a file of pairs, words of `from` first, or the file of that direction in a folder.
+    /// Reads a file of pairs, words of `from` first, or finds the file of that direction in a folder.
     pub fn read(path: &Path, from: &str, to: &str) -> Result<Self> {
         let file = if path.is_dir() { gold_in(path, from, to)? } else { path.to_owned() };
         Self::of_columns(&file, [from, to], [from, to])
     }
 
-    /// Reads a file of pairs whose words of `to` come first; a folder has a file of that direction, as in [`Gold::read`].
+    /// Reads a file of pairs, words of `to` first. In a folder, it finds the file of the direction, as [`Gold::read`]
+    /// does.
     pub fn read_backwards(path: &Path, from: &str, to: &str) -> Result<Self> {
         match path.is_dir() {
             true => Self::read(path, from, to),
@@ -51,7 +52,7 @@ impl Gold {
     }
 }
 
-/// The test dictionary of a folder as MUSE, XLING and Dinu et al. call theirs.
+/// Finds the test dictionary in a folder by the file names of MUSE, XLING and Dinu et al.
 fn gold_in(folder: &Path, from: &str, to: &str) -> Result<PathBuf> {
     let names = [
         format!("{from}-{to}.5000-6500.txt"),

@@ -1,11 +1,11 @@
-//! How good an alignment is, measured on tasks with known answers.
+//! Evaluation of alignments on tasks with gold answers.
 //!
-//! [`translation`] looks for words, [`sentences()`] for sentences; [`similarity()`], [`analogy()`] and [`sts()`] ask what is left
-//! of the meaning within one view, before or after it was aligned: they take [`Words`], whether their vectors come from a
+//! [`translation`] evaluates word translation and [`sentences()`] sentence retrieval. [`similarity()`], [`analogy()`]
+//! and [`sts()`] evaluate the vectors of one view, before or after alignment. They take [`Words`], with vectors from a
 //! file or from a space.
 //!
-//! Each of these measures one thing. [`TranslationEvaluation`] and the other `…Evaluation` types put everything together that
-//! belongs to a result, and serialise to the JSON that the command prints.
+//! Each of these functions computes one measure. [`TranslationEvaluation`] and the other `…Evaluation` types are
+//! complete results, which serialise to the JSON that the command prints.
 
 mod analogy;
 mod bags;

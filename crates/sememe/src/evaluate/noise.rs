@@ -1,5 +1,4 @@
-//! Worse input on purpose: noise on the vectors, wrong entries in the dictionary, fewer entries. How much a method loses by
-//! it says how robust it is.
+//! Robustness experiments: noisy vectors, wrong dictionary entries, fewer dictionary entries.
 
 use rayon::prelude::*;
 
@@ -8,13 +7,13 @@ use crate::prepare::norm;
 use crate::random::Random;
 use crate::vectors::Embeddings;
 
-/// Adds Gaussian noise to every vector: `x + level |x| e`, `e ~ N(0, I / dimension)`, so that at level 1 the noise is as
+/// Adds Gaussian noise to every vector: `x + level |x| e`, `e ~ N(0, I / dimension)`. At level 1 the noise is about as
 /// long as the vector.
 pub fn with_noise(embeddings: &Embeddings, level: f64, seed: u64) -> Embeddings {
     let mut noisy = embeddings.clone();
     let dim = noisy.dim();
     let mut seeds = Random::new(seed);
-    // Each row has numbers of its own, so that the number of threads does not matter.
+    // Each row has its own random stream, so that results do not depend on the number of threads.
     let seeds: Vec<Random> = (0..noisy.len()).map(|_| seeds.fork()).collect();
     let rows = noisy.matrix_mut().as_mut_slice().par_chunks_exact_mut(dim);
     rows.zip(seeds).for_each(|(row, mut random)| {
@@ -24,8 +23,8 @@ pub fn with_noise(embeddings: &Embeddings, level: f64, seed: u64) -> Embeddings 
     noisy
 }
 
-/// Makes a fraction of the tuples wrong: in each view but the first their words are passed on from one to the next, in
-/// random order. With a larger fraction, those that were wrong before are wrong still.
+/// Makes a fraction of the tuples wrong: in each view but the first, their words are rotated along a random order. The
+/// wrong tuples of a smaller fraction are among those of a larger one.
 pub fn shuffled(tuples: &Tuples, fraction: f64, seed: u64) -> Tuples {
     let mut random = Random::new(seed);
     let all: Vec<Vec<Option<usize>>> = tuples.iter().collect();
@@ -41,12 +40,12 @@ pub fn shuffled(tuples: &Tuples, fraction: f64, seed: u64) -> Tuples {
     collected(tuples.views(), wrong)
 }
 
-/// So many of the tuples, at random. A smaller number of them is part of a larger one.
+/// A random subset of `count` tuples. Subsets with the same seed are nested.
 pub fn fewer(tuples: &Tuples, count: usize, seed: u64) -> Tuples {
     let all: Vec<Vec<Option<usize>>> = tuples.iter().collect();
     let mut kept = random_order(all.len(), &mut Random::new(seed));
     kept.truncate(count);
-    // In the order that they had, which is nothing that matters to a sum but to its last bits.
+    // The original order, so that sums over all tuples keep their bits.
     kept.sort_unstable();
     collected(tuples.views(), kept.into_iter().map(|tuple| all[tuple].clone()))
 }
@@ -103,7 +102,7 @@ mod tests {
         };
         assert_eq!([0.0, 0.1, 0.5, 1.0].map(|fraction| wrong(fraction).len()), [0, 100, 500, 1000]);
         assert!(wrong(0.1).iter().all(|tuple| wrong(0.5).contains(tuple)));
-        // Every word is still there, once.
+        // Every word still occurs exactly once.
         let mut words: Vec<usize> = shuffled(&tuples, 0.5, 3).pairs_of(0, 1).iter().map(|pair| pair.1).collect();
         words.sort_unstable();
         assert_eq!(words, (0..1000).collect::<Vec<_>>());

@@ -1,4 +1,4 @@
-//! Precision and mean reciprocal rank of queries whose right answers were found at some rank, or not at all.
+//! Precision and mean reciprocal rank (MRR), from the rank of the first correct answer of each query.
 
 use std::collections::BTreeMap;
 
@@ -6,27 +6,27 @@ use serde::Serialize;
 
 use super::Bootstrap;
 
-/// How many candidates precision looks at.
+/// The ranks `k` of precision at `k`.
 pub const RANKS: [usize; 3] = [1, 5, 10];
-/// How many candidates the mean reciprocal rank looks at; what comes later counts as not found.
+/// Number of candidates for the mean reciprocal rank; answers below it count as not found.
 pub const DEPTH: usize = 100;
 
-/// 95 % intervals of what was measured, in per cent.
+/// 95 % confidence intervals, in per cent.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Intervals {
-    /// Of the precision at each rank, from and to.
+    /// Lower and upper end for the precision at each rank.
     pub precision: BTreeMap<usize, [f64; 2]>,
-    /// Of the mean reciprocal rank.
+    /// Lower and upper end for the mean reciprocal rank.
     pub mrr: [f64; 2],
 }
 
-/// Ranks of the first right answers, from 1 on; none where it is not among the first.
+/// Rank of the first correct answer of each query, counted from 1; `None` if it is not among the candidates.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Ranks(pub(super) Vec<Option<usize>>);
 
 impl Ranks {
-    /// Per cent of queries with a right answer among the first 1, 5 and 10.
+    /// Precision at 1, 5 and 10: per cent of queries with a correct answer at this rank or above.
     pub(super) fn precision(&self) -> BTreeMap<usize, f64> {
         RANKS.into_iter().map(|rank| (rank, mean(&self.hits(rank)))).collect()
     }
@@ -43,7 +43,7 @@ impl Ranks {
         }
     }
 
-    /// 100 for every query with a right answer at this rank or before, else 0.
+    /// 100 for every query with a correct answer at this rank or above, else 0.
     pub(super) fn hits(&self, rank: usize) -> Vec<f64> {
         let is_hit = |found: &Option<usize>| found.is_some_and(|found| found <= rank);
         self.0.iter().map(|found| if is_hit(found) { 100.0 } else { 0.0 }).collect()

@@ -1,4 +1,4 @@
-//! Files of `word word score` lines, as sets of word similarity are handed around.
+//! Word similarity datasets: files of `word word score` lines.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -7,19 +7,19 @@ use crate::error::{Error, Place, Result};
 use crate::files::Input;
 use crate::lexicon::{Separator, is_passed_over, lines, text_of};
 
-/// Two words and how similar people find them.
+/// Two words and the human rating of their similarity.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ScoredPair {
     /// The words.
     pub words: [String; 2],
-    /// The more similar, the larger.
+    /// The rating; larger is more similar.
     pub score: f64,
 }
 
-/// A set of word similarity.
+/// A word similarity dataset.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ScoredPairs {
-    /// What it is called: the name of its file without the ending.
+    /// Its name: the file name without extension.
     pub name: String,
     /// The pairs in file order.
     pub pairs: Vec<ScoredPair>,
@@ -28,13 +28,13 @@ pub struct ScoredPairs {
 }
 
 impl ScoredPairs {
-    /// Reads lines of two words and a score, separated by tabs, semicolons, commas or white space; further columns are
-    /// passed over, as are empty lines and those that begin with `#`. The first line may be a header.
+    /// Reads lines of two words and a score, separated by tabs, semicolons, commas or white space. Further columns,
+    /// empty lines and lines that begin with `#` are ignored. The first line may be a header.
     pub fn read(path: &Path) -> Result<Self> {
         Self::read_input(&Input::open(path)?)
     }
 
-    /// [`ScoredPairs::read`] on bytes that are already at hand.
+    /// [`ScoredPairs::read`] on data in memory.
     pub fn read_input(input: &Input) -> Result<Self> {
         const FORM: &str = "WORD WORD SCORE";
         let mut set = ScoredPairs { name: set_name(input.path()), pairs: Vec::new(), header: None };
@@ -42,7 +42,7 @@ impl ScoredPairs {
             let [first, second, score] = [0, 1, 2].map(|field| fields[field].as_str());
             match number_in(score) {
                 Some(score) => set.pairs.push(ScoredPair { words: [first.to_owned(), second.to_owned()], score }),
-                // No set begins with a score that is none, so this names the columns.
+                // A first line without a score is a header.
                 None if number == 0 => set.header = Some(fields.join(" ")),
                 None => {
                     let problem = format!("{score:?} is no score; lines must be {FORM}, and only the first a header");
@@ -57,7 +57,7 @@ impl ScoredPairs {
     }
 }
 
-/// The name of a file without folders and endings of text files.
+/// The file name without folders and without the extensions of text files.
 pub(super) fn set_name(path: &Path) -> String {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let mut name: &str = &name;
@@ -67,12 +67,13 @@ pub(super) fn set_name(path: &Path) -> String {
     name.to_owned()
 }
 
-/// A finite number.
+/// Parses a finite number.
 pub(super) fn number_in(field: &str) -> Option<f64> {
     field.trim().parse().ok().filter(|number: &f64| number.is_finite())
 }
 
-/// The fields of every line that has any, with its number; each must have at least `least`, which `form` describes.
+/// The fields and number of every non-empty line. A line with fewer than `least` fields is an error; `form` describes
+/// the expected line.
 pub(super) fn fields_of_lines(input: &Input, least: usize, form: &str) -> Result<Vec<(u64, Vec<String>)>> {
     let text = text_of(input)?;
     let separator = Separator::of(&text);
@@ -89,7 +90,7 @@ pub(super) fn fields_of_lines(input: &Input, least: usize, form: &str) -> Result
     Ok(all)
 }
 
-/// A line as text.
+/// A line as UTF-8 text.
 pub(super) fn utf8_line<'a>(input: &Input, number: u64, line: &'a [u8]) -> Result<&'a str> {
     let problem = "is not valid UTF-8; convert the file from its encoding first";
     std::str::from_utf8(line).map_err(|_| Error::malformed(input.path(), Place::Line(number), problem))

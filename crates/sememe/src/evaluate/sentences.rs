@@ -1,4 +1,4 @@
-//! Sentence retrieval: is the translation of a sentence the nearest among all sentences of the other language?
+//! Sentence retrieval: finds the translation of a sentence among all sentences of the other language.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -20,17 +20,17 @@ use crate::random::Random;
 use crate::retrieve::{Criterion, Retriever};
 use crate::vectors::{Embeddings, Matrix, ROWS_AT_A_TIME};
 
-/// Sentences of two languages, line by line translations of each other, as vectors: the means of the vectors of their words,
-/// each occurrence weighted by `ln(n / df)`, where `df` of the `n` sentences of that language have the word.
+/// A parallel corpus of two languages as sentence vectors: means of word vectors, weighted by the inverse document
+/// frequency `ln(n / df)`, where `df` of the `n` sentences of that language contain the word.
 pub struct Corpus {
     lines: usize,
     sides: [Side; 2],
 }
 
-/// The sentences of one language that have a direction: at least one word with a vector and a weight.
+/// The sentences of one language with a nonzero vector: at least one word has a vector and a nonzero weight.
 struct Side {
     vectors: Matrix,
-    /// The line of each, ascending.
+    /// The line number of each sentence, ascending.
     lines: Vec<usize>,
 }
 
@@ -43,21 +43,21 @@ impl Side {
         Side { vectors, lines }
     }
 
-    /// The rows of these lines, where they have one.
+    /// The rows of these lines; `None` for lines without a vector.
     fn rows_of(&self, lines: &[usize]) -> Vec<Option<usize>> {
         lines.iter().map(|line| self.lines.binary_search(line).ok()).collect()
     }
 }
 
 impl Corpus {
-    /// Reads two files of sentences, one a line, plain or compressed, and at most the first `most` of each. Beside the
-    /// vectors, memory is needed for a block of text and four bytes a word.
+    /// Reads two files with one sentence per line, plain or compressed, at most the first `most` lines of each. Besides
+    /// the vectors, it needs memory for a block of text and four bytes per word.
     pub fn read(paths: [&Path; 2], views: [Words; 2], most: usize, observer: &dyn Observer) -> Result<Self> {
         let [source, target] = paths.map(Input::open);
         Self::read_inputs([&source?, &target?], views, most, observer)
     }
 
-    /// [`Corpus::read`] on bytes that are already at hand.
+    /// [`Corpus::read`] on data in memory.
     pub fn read_inputs(inputs: [&Input; 2], views: [Words; 2], most: usize, observer: &dyn Observer) -> Result<Self> {
         let [first, second] = [0, 1].map(|side| read_bags(inputs[side], views[side], most, observer));
         let ((first, first_lines), (second, second_lines)) = (first?, second?);
@@ -83,18 +83,18 @@ impl Corpus {
         Ok(Corpus { lines, sides })
     }
 
-    /// How many sentences were read of each language.
+    /// Number of sentences per language.
     pub fn len(&self) -> usize {
         self.lines
     }
 
-    /// True when there is none.
+    /// True if the corpus has no sentences.
     pub fn is_empty(&self) -> bool {
         self.lines == 0
     }
 }
 
-/// The words of every sentence of a file, and how many lines it has.
+/// The words of every sentence of a file, and its number of lines.
 fn read_bags(input: &Input, words: Words, most: usize, observer: &dyn Observer) -> Result<(Bags, u64)> {
     let mut bags = Bags::default();
     let mut blocks = input.blocks()?;
@@ -128,7 +128,7 @@ fn vectors_of(sentences: &Bags, embeddings: &Embeddings) -> Matrix {
     Matrix::new(vectors, dim)
 }
 
-/// Where criteria such as CSLS look for neighbours of a target sentence.
+/// Where criteria such as CSLS search the neighbours of a target sentence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Neighbours {
@@ -139,29 +139,29 @@ pub enum Neighbours {
     All,
 }
 
-/// Which sentences are looked for, and how.
+/// Options of sentence retrieval.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct SentenceOptions {
-    /// Look for so many sentences, drawn at random; all if there are fewer.
+    /// Number of queries, drawn at random; all sentences if there are fewer.
     pub queries: usize,
-    /// The same seed draws the same sentences.
+    /// The random seed that draws the queries.
     pub seed: u64,
-    /// What candidates are ranked by.
+    /// The criterion that ranks candidates.
     pub criterion: Criterion,
-    /// Where neighbours of targets are looked for.
+    /// Where neighbours of targets are searched.
     pub neighbours: Neighbours,
 }
 
 impl Default for SentenceOptions {
-    /// MUSE's protocol: 2,000 queries.
+    /// The protocol of MUSE: 2,000 queries.
     fn default() -> Self {
         SentenceOptions { queries: 2000, seed: 0, criterion: Criterion::Nn, neighbours: Neighbours::Queries }
     }
 }
 
 impl SentenceOptions {
-    /// Whether sentences can be looked for so; worth asking before they are read.
+    /// Checks the options. Call it before reading the corpus.
     pub fn check(&self) -> Result<()> {
         if self.queries == 0 {
             return Err(Error::argument("queries", 0, "at least one sentence must be looked for"));
@@ -176,39 +176,40 @@ impl SentenceOptions {
     }
 }
 
-/// Precision of sentence retrieval.
+/// Results of sentence retrieval.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Sentences {
-    /// Sentences that were looked for.
+    /// Number of queries.
     pub queries: usize,
-    /// Sentences among which they were looked for: all of the other language that have known words.
+    /// Number of candidates: all sentences of the target language with known words.
     pub candidates: usize,
-    /// Sentences of the source language without a word that has a vector; as queries they count as not found.
+    /// Sentences of the source language without known words; as queries they count as not found.
     pub source_without_words: usize,
-    /// Those of the target language; they are no candidates, and what they translate counts as not found.
+    /// Sentences of the target language without known words. They are no candidates, and their translations count as
+    /// not found.
     pub target_without_words: usize,
-    /// Per cent of queries whose translation is among the first 1, 5 and 10 candidates.
+    /// Precision at 1, 5 and 10: per cent of queries whose translation is among the first candidates.
     pub precision: BTreeMap<usize, f64>,
-    /// Mean reciprocal rank, times 100; beyond the first [`DEPTH`] candidates it counts 0.
+    /// Mean reciprocal rank, times 100; translations beyond the first [`DEPTH`] candidates count 0.
     pub mrr: f64,
-    /// What candidates were ranked by.
+    /// The criterion that ranked the candidates.
     pub criterion: Criterion,
-    /// Where neighbours of targets were looked for.
+    /// Where neighbours of targets were searched.
     pub neighbours: Neighbours,
     #[serde(skip)]
     ranks: Ranks,
 }
 
 impl Sentences {
-    /// 95 % intervals of precision and mean reciprocal rank.
+    /// 95 % confidence intervals of precision and mean reciprocal rank.
     pub fn intervals(&self, bootstrap: &Bootstrap) -> Intervals {
         self.ranks.intervals(bootstrap)
     }
 }
 
-/// Looks for the translations of sentences of language `from` (0 or 1) of a corpus among all sentences of the other. Both
-/// directions draw the same lines.
+/// Searches the translations of sentences of language `from` (0 or 1) of a corpus among all sentences of the other.
+/// Both directions draw the same lines.
 pub fn sentences(
     corpus: &Corpus,
     from: usize,
@@ -218,7 +219,7 @@ pub fn sentences(
     options.check()?;
     let (source, target) = (&corpus.sides[from], &corpus.sides[1 - from]);
     let drawn = draw(corpus.len(), options.queries, options.seed);
-    // What has no direction cannot be looked for, nor found.
+    // Zero vectors can be neither queries nor results.
     let rows: Vec<Option<(usize, usize)>> = source
         .rows_of(&drawn)
         .into_iter()
@@ -254,7 +255,7 @@ pub fn sentences(
     })
 }
 
-/// So many different numbers under `all`, ascending.
+/// `count` distinct random numbers below `all`, ascending.
 fn draw(all: usize, count: usize, seed: u64) -> Vec<usize> {
     let mut random = Random::new(seed);
     let mut numbers: Vec<usize> = (0..all).collect();

@@ -1,4 +1,4 @@
-//! Word similarity: do cosines order pairs of words as people do?
+//! Word similarity: correlation of cosines with human ratings.
 
 use serde::Serialize;
 
@@ -6,26 +6,26 @@ use super::correlation::{cosine, pearson, spearman};
 use super::{ScoredPairs, Words};
 use crate::error::{Error, Result};
 
-/// How well cosines agree with the scores of people. Pairs with a word that has no vector are left out.
+/// Correlation of cosines with human ratings. Pairs with an out-of-vocabulary word are left out.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Similarity {
-    /// The set.
+    /// The name of the dataset.
     pub set: String,
-    /// All its pairs.
+    /// Number of pairs.
     pub pairs: usize,
-    /// Those with two vectors.
+    /// Number of pairs with vectors for both words.
     pub known: usize,
-    /// Per cent of pairs with two vectors.
+    /// Per cent of pairs with vectors for both words.
     pub coverage: f64,
-    /// Rank correlation, equal values sharing the mean of their ranks.
+    /// Spearman's rank correlation, with mean ranks for ties.
     pub spearman: f64,
-    /// Linear correlation.
+    /// Pearson's correlation.
     pub pearson: f64,
 }
 
-/// Compares the cosines of pairs with their scores. The first word of a pair is of the first view, the second of the second,
-/// which is the same one for sets of one language.
+/// Compares cosines of word pairs with their ratings. The first word of a pair is of the first view, the second word of
+/// the second view. For monolingual datasets both views are the same.
 pub fn similarity(views: [Words; 2], set: &ScoredPairs) -> Result<Similarity> {
     let vector = |view: &Words, word: &str| -> Option<Vec<f64>> {
         view.find(word).map(|index| view.embeddings.vector(index).iter().map(|&x| f64::from(x)).collect())

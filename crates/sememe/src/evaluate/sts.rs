@@ -1,4 +1,4 @@
-//! Semantic textual similarity: do cosines of sentence vectors order pairs of sentences as people do?
+//! Semantic textual similarity (STS): correlation of cosines of sentence vectors with human ratings.
 
 use serde::Serialize;
 
@@ -9,46 +9,46 @@ use super::{SentencePairs, Weighting, Words};
 use crate::error::{Error, Result};
 use crate::linalg::Mat;
 
-/// How well cosines of sentence vectors agree with the scores of people on one set.
+/// Correlation of cosines of sentence vectors with human ratings on one dataset.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Sts {
     /// The release.
     pub year: String,
-    /// The set.
+    /// The name of the dataset.
     pub set: String,
-    /// Pairs of sentences with a score.
+    /// Number of sentence pairs with a rating.
     pub pairs: usize,
-    /// Of these, those with a sentence none of whose words has a vector; their cosine counts as 0.
+    /// Number of these pairs with a sentence without known words; their cosine counts as 0.
     pub without_words: usize,
-    /// Rank correlation, equal values sharing the mean of their ranks.
+    /// Spearman's rank correlation, with mean ranks for ties.
     pub spearman: f64,
-    /// Linear correlation.
+    /// Pearson's correlation.
     pub pearson: f64,
 }
 
-/// The sets of one release taken together.
+/// Averages over the datasets of one release.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct StsYear {
     /// The release.
     pub year: String,
-    /// How many sets it has.
+    /// Number of datasets.
     pub sets: usize,
-    /// Pairs of all sets.
+    /// Number of pairs in all datasets.
     pub pairs: usize,
-    /// The mean over sets, as Arora et al. report it and papers that follow them.
+    /// The mean over datasets, as reported by Arora et al. and later papers.
     pub spearman: f64,
-    /// The mean over sets.
+    /// The mean over datasets.
     pub pearson: f64,
-    /// The mean over sets weighted by their pairs, as the shared tasks were scored.
+    /// The mean over datasets weighted by their numbers of pairs, as in the shared tasks.
     pub weighted_spearman: f64,
-    /// The mean over sets weighted by their pairs.
+    /// The mean over datasets weighted by their numbers of pairs.
     pub weighted_pearson: f64,
 }
 
-/// Compares the cosines of sentence vectors with the scores of a set. What a weighting learns it learns from all sentences
-/// of the set.
+/// Compares cosines of sentence vectors with the ratings of a dataset. Weightings are estimated from all sentences of
+/// the dataset.
 pub fn sts(words: Words, set: &SentencePairs, weighting: &Weighting) -> Result<Sts> {
     let mut sentences = Bags::default();
     for text in set.pairs.iter().flat_map(|pair| &pair.sentences) {
@@ -87,7 +87,7 @@ pub fn sts(words: Words, set: &SentencePairs, weighting: &Weighting) -> Result<S
     })
 }
 
-/// Means over the sets of each release, in the order in which releases first occur.
+/// Averages over the datasets of each release, in order of first occurrence.
 pub fn sts_years(results: &[Sts]) -> Vec<StsYear> {
     let mut years: Vec<&str> = Vec::new();
     for result in results {

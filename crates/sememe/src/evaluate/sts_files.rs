@@ -1,4 +1,4 @@
-//! Sets of sentence pairs with scores: semantic textual similarity (STS).
+//! Files of semantic textual similarity (STS): sentence pairs with ratings.
 
 use std::path::{Path, PathBuf};
 
@@ -7,36 +7,38 @@ use crate::error::{Error, Place, Result};
 use crate::files::{Bytes, Input};
 use crate::lexicon::{lines, text_of};
 
-/// Two sentences and how similar people find them.
+/// Two sentences and the human rating of their similarity.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SentencePair {
     /// The sentences.
     pub sentences: [String; 2],
-    /// The more similar, the larger.
+    /// The rating; larger is more similar.
     pub score: f64,
 }
 
-/// A set of STS.
+/// An STS dataset.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SentencePairs {
-    /// What the sets of its release are averaged under, such as `STS12`.
+    /// The release that it is averaged with, such as `STS12`.
     pub year: String,
-    /// What it is called, such as `MSRpar`.
+    /// Its name, such as `MSRpar`.
     pub name: String,
     /// The pairs in file order.
     pub pairs: Vec<SentencePair>,
-    /// Pairs without a score, which are left out: later releases have them.
+    /// Number of pairs without a rating, which are left out. Later releases have them.
     pub without_score: usize,
 }
 
-/// What the files of the original releases begin with: sentences, and their scores.
+/// File name prefixes of the original releases: sentences, and their ratings.
 const INPUT: &str = "STS.input.";
 const SCORES: &str = "STS.gs.";
 
 impl SentencePairs {
-    /// Reads a file of one of two kinds. Lines of `score TAB sentence TAB sentence`, called `STS12.MSRpar.tsv`, say. Or lines
-    /// of `sentence TAB sentence` as originally released, called `STS.input.MSRpar.txt`, with `STS.gs.MSRpar.txt` beside
-    /// it, in a folder that begins with the year, such as `STS12-en-test`.
+    /// Reads a file in one of two formats:
+    ///
+    /// - lines of `score TAB sentence TAB sentence`, in a file such as `STS12.MSRpar.tsv`;
+    /// - lines of `sentence TAB sentence`, as originally released, in a file such as `STS.input.MSRpar.txt`. The ratings
+    ///   are in `STS.gs.MSRpar.txt` beside it, and the name of the folder begins with the release: `STS12-en-test`.
     pub fn read(path: &Path) -> Result<Self> {
         let name = set_name(path);
         match name.strip_prefix(INPUT) {
@@ -51,7 +53,7 @@ impl SentencePairs {
         }
     }
 
-    /// Reads lines of `score TAB sentence TAB sentence` that are already at hand.
+    /// Reads lines of `score TAB sentence TAB sentence` from memory.
     pub fn read_input(input: &Input) -> Result<Self> {
         const FORM: &str = "SCORE TAB SENTENCE TAB SENTENCE";
         let mut pairs = Vec::new();
@@ -78,14 +80,14 @@ impl SentencePairs {
         Ok(SentencePairs { year: year.to_owned(), name: name.to_owned(), pairs, without_score })
     }
 
-    /// The sets in a folder and the folders in it, sorted by path; none where there are none.
+    /// The datasets in a folder and its subfolders, sorted by path.
     pub fn files_in(folder: &Path) -> Result<Vec<PathBuf>> {
         let mut found = Vec::new();
         let entries = std::fs::read_dir(folder).and_then(Iterator::collect::<std::io::Result<Vec<_>>>);
         for path in entries.map_err(|error| Error::read(folder, error))?.into_iter().map(|entry| entry.path()) {
             let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
             let is_set = (name.starts_with("STS") && name.contains(".tsv")) || name.starts_with(INPUT);
-            // The proprietary and the joint files of some releases are no sets of their own.
+            // `.ALL` files combine the other datasets of a release.
             if path.is_dir() {
                 found.extend(Self::files_in(&path)?);
             } else if is_set && !set_name(&path).ends_with(".ALL") {
@@ -127,7 +129,7 @@ fn read_release(input: &Input, scores: &Input, year: &str, name: &str) -> Result
     SentencePairs::new(input, year, name, pairs, without_score)
 }
 
-/// Visits every line of a text, but for what follows the last line break.
+/// Calls `visit` with the number and the text of every line.
 fn for_each_line(input: &Input, mut visit: impl FnMut(u64, &str) -> Result<()>) -> Result<()> {
     let text: Bytes = text_of(input)?;
     let text: &[u8] = &text;

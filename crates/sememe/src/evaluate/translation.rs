@@ -1,4 +1,4 @@
-//! Word translation: is a right translation among the first few?
+//! Word translation: precision of the best candidates (bilingual lexicon induction).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,29 +12,29 @@ use crate::observe::Observer;
 use crate::retrieve::{Criterion, Retriever};
 use crate::vectors::Embeddings;
 
-/// What becomes of gold words that cannot be translated, for want of a vector of their own or of a translation with one.
+/// The policy for out-of-vocabulary words: gold words without a vector, or without a translation that has one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Oov {
-    /// They are no queries, as in MUSE.
+    /// They are left out, as in MUSE.
     #[default]
     Skip,
-    /// They are queries that were answered wrongly, as in fastText's evaluation.
+    /// They count as wrong, as in the evaluation of fastText.
     Wrong,
 }
 
-/// What came of a gold word.
+/// The result for a gold word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Answer {
-    /// The first right translation is at this rank, from 1 on.
+    /// Rank of the first correct translation, counted from 1.
     Found(usize),
-    /// None is among the first [`DEPTH`].
+    /// No correct translation is among the first [`DEPTH`] candidates.
     Missed,
-    /// It or all its translations have no vector.
+    /// The word or all its translations have no vector.
     Unknown,
 }
 
-/// A gold word and what came of it.
+/// A gold word and its result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Outcome {
@@ -44,47 +44,48 @@ pub struct Outcome {
     pub answer: Answer,
 }
 
-/// Precision of word translation.
+/// Results of word translation.
 ///
-/// As in MUSE, the denominator is the distinct source words of the gold dictionary that have a vector and at least one
-/// gold translation with a vector; see [`Translation::under`] for fastText's.
+/// As in MUSE, the denominator is the number of distinct source words of the gold dictionary that have a vector and at
+/// least one gold translation with a vector. [`Translation::under`] converts to the protocol of fastText.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Translation {
-    /// Source words that were translated.
+    /// Number of source words that were translated.
     pub queries: usize,
-    /// Distinct source words of the gold dictionary.
+    /// Number of distinct source words of the gold dictionary.
     pub gold_words: usize,
-    /// Of these, without a vector.
+    /// Number of these without a vector.
     pub unknown_words: usize,
-    /// Of these, with a vector but without any gold translation that has one.
+    /// Number of these with a vector but without a gold translation that has one.
     pub without_known_translation: usize,
-    /// What becomes of words that were not translated.
+    /// The policy for out-of-vocabulary words.
     pub oov: Oov,
-    /// Per cent of queries with a gold translation among the first 1, 5 and 10 candidates.
+    /// Precision at 1, 5 and 10: per cent of queries with a gold translation among the first candidates.
     pub precision: BTreeMap<usize, f64>,
-    /// Mean reciprocal rank of the first gold translation, times 100; beyond the first [`DEPTH`] candidates it counts 0.
+    /// Mean reciprocal rank of the first gold translation, times 100; translations beyond the first [`DEPTH`]
+    /// candidates count 0.
     pub mrr: f64,
-    /// The criterion candidates were ranked by.
+    /// The criterion that ranked the candidates.
     pub criterion: Criterion,
-    /// What came of every gold word, sorted by word.
+    /// The result for every gold word, sorted by word.
     #[serde(skip)]
     pub outcomes: Vec<Outcome>,
 }
 
 impl Translation {
-    /// The same under another policy for words that could not be translated.
+    /// The same results under another policy for out-of-vocabulary words.
     pub fn under(self, oov: Oov) -> Self {
         let ranks = ranks(&self.outcomes, oov);
         Translation { oov, precision: ranks.precision(), mrr: ranks.mrr(), ..self }
     }
 
-    /// 95 % intervals of precision and mean reciprocal rank.
+    /// 95 % confidence intervals of precision and mean reciprocal rank.
     pub fn intervals(&self, bootstrap: &Bootstrap) -> Intervals {
         ranks(&self.outcomes, self.oov).intervals(bootstrap)
     }
 
-    /// What is measured on words of which the model was fitted to no gold pair; none where no query is left.
+    /// Results on gold words without a pair in the training data; `None` if no query is left.
     pub fn unseen(&self, overlap: &Overlap) -> Option<Unseen> {
         let is_unseen = |outcome: &&Outcome| !overlap.word_list.contains(&outcome.word);
         let outcomes: Vec<Outcome> = self.outcomes.iter().filter(is_unseen).cloned().collect();
@@ -94,15 +95,15 @@ impl Translation {
     }
 }
 
-/// [`Translation`] of words of which the model was fitted to no gold pair.
+/// Results on gold words without a pair in the training data.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Unseen {
-    /// How many.
+    /// Number of queries.
     pub queries: usize,
-    /// Per cent of them with a gold translation among the first 1, 5 and 10 candidates.
+    /// Precision at 1, 5 and 10, in per cent.
     pub precision: BTreeMap<usize, f64>,
-    /// Their mean reciprocal rank, times 100.
+    /// Mean reciprocal rank, times 100.
     pub mrr: f64,
 }
 
@@ -115,8 +116,8 @@ fn ranks(outcomes: &[Outcome], oov: Oov) -> Ranks {
     Ranks(outcomes.iter().filter_map(rank).collect())
 }
 
-/// Translates the source words of `gold` (source in its first column) and compares. The retriever is one for `source` and
-/// `target`.
+/// Translates the source words of `gold` (source language in its first column) and compares with its translations. The
+/// retriever must be one from `source` to `target`.
 pub fn translation(
     source: &Embeddings,
     target: &Embeddings,
@@ -175,23 +176,23 @@ fn answers(gold: &Lexicon) -> BTreeMap<&str, Vec<&str>> {
     answers
 }
 
-/// Gold pairs that a model was fitted to: what is measured on them says nothing of other words.
+/// Overlap of the gold dictionary with the training data. Results on these pairs do not generalise.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Overlap {
-    /// Gold pairs of words that both have vectors.
+    /// Number of gold pairs with vectors for both words.
     pub gold_pairs: usize,
-    /// Of these, those that the model was fitted to.
+    /// Number of these that the model was trained on.
     pub trained_pairs: usize,
-    /// Source words with such a pair.
+    /// Number of source words with such a pair.
     pub words: usize,
-    /// Which ones.
+    /// These source words.
     #[serde(skip)]
     pub word_list: BTreeSet<String>,
 }
 
 impl Overlap {
-    /// Looks the pairs of `gold` up among those that were trained on; the views are named as they were then.
+    /// Looks up the pairs of `gold` among the training pairs. The views must have the same names as in training.
     pub fn of(trained: &TrainedPairs, gold: &Lexicon, source: &Embeddings, target: &Embeddings) -> Self {
         let [from, to] = [0, 1].map(|view| gold.views()[view].as_str());
         let mut overlap = Overlap { gold_pairs: 0, trained_pairs: 0, words: 0, word_list: BTreeSet::new() };

@@ -1,4 +1,4 @@
-//! Sentence vectors: weighted means of the vectors of words.
+//! Sentence vectors: weighted means of word vectors.
 
 use std::path::Path;
 
@@ -10,44 +10,44 @@ use crate::files::Input;
 use crate::linalg::{Eigen, Mat, dot, outer_gram};
 use crate::vectors::Embeddings;
 
-/// The parameter of smooth inverse frequency that Arora et al. use.
+/// The default parameter `a` of smooth inverse frequency (SIF), as in Arora et al.
 pub const SIF_A: f64 = 1e-3;
 
 /// How the words of a sentence are weighted.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Weighting {
-    /// `ln(n / df(w))` for each occurrence of a word that is in `df` of the `n` sentences of a set.
+    /// TF-IDF: `ln(n / df(w))` for each occurrence of a word that is in `df` of the `n` sentences of a dataset.
     TfIdf,
-    /// Smooth inverse frequency (Arora et al. 2017): `a / (a + p(w))` for each occurrence, and the first principal component
-    /// of all sentences of the set, not centred, is removed from each.
+    /// Smooth inverse frequency (SIF, Arora et al. 2017): `a / (a + p(w))` for each occurrence. The first principal
+    /// component of all sentences of the dataset, without centring, is then removed.
     Sif {
-        /// The larger, the less it matters how frequent a word is.
+        /// The smoothing parameter. With a larger value, word frequency matters less.
         a: f64,
-        /// `p(w)`.
+        /// The unigram probabilities `p(w)`.
         probabilities: Probabilities,
     },
 }
 
-/// How probable every word of a vocabulary is.
+/// The unigram probability of every word of a vocabulary.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Probabilities(Vec<f64>);
 
 impl Probabilities {
-    /// By Zipf's law, for words that are sorted by falling frequency: `p(w) = 1 / (r H)` for the `r`-th of `n` words, with
-    /// `H = Σ 1/r`.
+    /// Estimated by Zipf's law, for words sorted by descending frequency: `p(w) = 1 / (r H)` for the `r`-th of `n`
+    /// words, with `H = Σ 1/r`.
     pub fn of_ranks(words: Words) -> Self {
         let inverse_ranks = (1..=words.embeddings.len()).map(|rank| 1.0 / rank as f64);
         let sum: f64 = inverse_ranks.clone().sum();
         Probabilities(inverse_ranks.map(|inverse| inverse / sum).collect())
     }
 
-    /// From a file of `word count` lines. Counts of words that are the same for the view are added; a word that is not in
-    /// the file has probability 0.
+    /// Reads a file of `word count` lines. Counts of words that the casing of the view makes equal are added. A word
+    /// that is not in the file has probability 0.
     pub fn read(path: &Path, words: Words) -> Result<Self> {
         Self::read_input(&Input::open(path)?, words)
     }
 
-    /// [`Probabilities::read`] on bytes that are already at hand.
+    /// [`Probabilities::read`] on data in memory.
     pub fn read_input(input: &Input, words: Words) -> Result<Self> {
         let mut counts = vec![0.0; words.embeddings.len()];
         let mut sum = 0.0;
@@ -69,7 +69,8 @@ impl Probabilities {
 }
 
 impl Weighting {
-    /// Smooth inverse frequency, by the counts of a file of `word count` lines or, without one, by the ranks of words.
+    /// Smooth inverse frequency (SIF), with probabilities from a file of `word count` lines or, without one, by Zipf's
+    /// law.
     pub fn sif(words: Words, a: f64, frequencies: Option<&Path>) -> Result<Self> {
         if !(a > 0.0 && a.is_finite()) {
             return Err(Error::argument("a", a, "it must be a positive number"));
@@ -81,7 +82,7 @@ impl Weighting {
         Ok(Weighting::Sif { a, probabilities })
     }
 
-    /// What it is called: `sif` or `tfidf`.
+    /// Its name: `sif` or `tfidf`.
     pub fn name(&self) -> &'static str {
         match self {
             Weighting::Sif { .. } => "sif",
@@ -89,7 +90,7 @@ impl Weighting {
         }
     }
 
-    /// What each word of the vocabulary weighs in these sentences.
+    /// The weight of each word of the vocabulary in these sentences.
     pub(super) fn weights(&self, sentences: &Bags, vocabulary: usize) -> Vec<f64> {
         match self {
             Weighting::TfIdf => inverse_document_frequencies(&[sentences], vocabulary),
@@ -98,7 +99,7 @@ impl Weighting {
     }
 }
 
-/// `ln(n / df(w))` of every word; 0 for words that are in no sentence.
+/// Inverse document frequency `ln(n / df(w))` of every word; 0 for words that are in no sentence.
 pub(super) fn inverse_document_frequencies(corpora: &[&Bags], vocabulary: usize) -> Vec<f64> {
     let mut frequencies = vec![0_u32; vocabulary];
     let mut seen_in = vec![usize::MAX; vocabulary];
@@ -114,7 +115,7 @@ pub(super) fn inverse_document_frequencies(corpora: &[&Bags], vocabulary: usize)
     frequencies.into_iter().map(|df| if df > 0 { (sentences / f64::from(df)).ln() } else { 0.0 }).collect()
 }
 
-/// `1/|s| Σ weight(w) x_w` over the words of a sentence; zero where there are none.
+/// `1/|s| Σ weight(w) x_w` over the words of a sentence; zero for an empty sentence.
 pub(super) fn mean_vector(embeddings: &Embeddings, weights: &[f64], sentence: &[u32]) -> Vec<f64> {
     let mut mean = vec![0.0; embeddings.dim()];
     for &word in sentence {
@@ -125,7 +126,7 @@ pub(super) fn mean_vector(embeddings: &Embeddings, weights: &[f64], sentence: &[
     mean
 }
 
-/// Takes `u uᵀ x` from every column `x`, where `u` is the first left singular vector of all columns.
+/// Subtracts `u uᵀ x` from every column `x`, where `u` is the first left singular vector of all columns.
 pub(super) fn remove_first_component(columns: &mut Mat) -> Result<()> {
     let eigen = Eigen::new(&outer_gram(columns), "the second moments of sentence vectors")?;
     let first = eigen.vectors.col_as_slice(eigen.vectors.ncols() - 1);

@@ -1,4 +1,4 @@
-//! Words as test files write them, found among those of a view; and sentences cut into such words.
+//! Looking up words of test files in a view, and tokenising sentences.
 
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -8,18 +8,18 @@ use crate::vectors::Embeddings;
 
 const APOSTROPHES: [char; 2] = ['\'', '’'];
 
-/// The words of a view, with vectors from a file or from a space, and how they are looked up.
+/// The words of a view, with vectors from a file or from a space, and their casing.
 #[derive(Debug, Clone, Copy)]
 pub struct Words<'a> {
     /// The words and their vectors.
     pub embeddings: &'a Embeddings,
-    /// Whether the view tells words apart by their case.
+    /// Whether words of the view keep their case.
     pub casing: Casing,
 }
 
 impl Words<'_> {
-    /// The place of a word. Where case is kept, a word that is unknown as it is written is looked for in lower case: it may
-    /// stand at the beginning of a sentence.
+    /// The index of a word. Where case is kept, the lower case of an unknown word is the fallback: the word may begin a
+    /// sentence.
     pub fn find(&self, word: &str) -> Option<usize> {
         let vocabulary = self.embeddings.vocabulary();
         let lower = || find_word(vocabulary, &word.to_lowercase());
@@ -29,11 +29,11 @@ impl Words<'_> {
         }
     }
 
-    /// The places of the words of a sentence, in order; those that have no vector are left out.
+    /// The indices of the words of a sentence, in order. Out-of-vocabulary words are left out.
     ///
-    /// Words are what Unicode's rules (UAX #29) find between boundaries, as far as there are letters or digits in them. These
-    /// rules do not cut at apostrophes, vocabularies mostly do: an unknown word with one is cut there as the vocabulary
-    /// has it, `l' homme`, `it 's` or `do n't`.
+    /// The tokenisation follows Unicode's word boundaries (UAX #29) and keeps segments with letters or digits. These
+    /// rules do not split at apostrophes, but most vocabularies do. An unknown word with an apostrophe is therefore
+    /// split the way the vocabulary has it: `l' homme`, `it 's` or `do n't`.
     ///
     /// ```
     /// use sememe::{evaluate::Words, preparation::Casing, vectors::{Embeddings, Matrix}};
@@ -67,7 +67,7 @@ impl Words<'_> {
         self.add_known(&word[after..], found);
     }
 
-    /// The place of a word, whichever apostrophe it is written with.
+    /// The index of a word, with a typographic or a plain apostrophe.
     fn find_spelled(&self, word: &str) -> Option<usize> {
         self.find(word).or_else(|| word.contains('’').then(|| self.find(&word.replace('’', "'"))).flatten())
     }

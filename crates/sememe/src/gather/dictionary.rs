@@ -1,4 +1,4 @@
-//! Dictionaries and the views that they are for.
+//! Dictionaries and the views that they belong to.
 
 use std::path::{Path, PathBuf};
 
@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::files::check_readable;
 use crate::lexicon::{self, Lexicon, LexiconReport};
 
-/// A dictionary and the views that it is for: a file of pairs or tuples, or entries that are already at hand.
+/// A dictionary and the views that it belongs to: a file of pairs or tuples, or entries in memory.
 ///
 /// ```
 /// use std::path::Path;
@@ -29,7 +29,7 @@ enum Source {
         from: String,
         to: String,
     },
-    /// The header of tuples names the views. Pairs of just two views need no header.
+    /// The header of a file of tuples names the views. A file of pairs between just two views needs no header.
     Tuples(PathBuf),
     Entries(Lexicon),
 }
@@ -46,13 +46,13 @@ impl Dictionary {
         Dictionary(Source::Pairs { path: path.into(), from: from.into(), to: to.into() })
     }
 
-    /// A file of tuples under a header of view names or, where there are just two views, of pairs without a header.
+    /// A file of tuples with a header of view names or, if there are just two views, of pairs without a header.
     pub fn tuples(path: impl Into<PathBuf>) -> Self {
         Dictionary(Source::Tuples(path.into()))
     }
 
-    /// Parses `A-B=FILE`, pairs of the views A and B, or `FILE`. As view names may contain `-` and `=`, every split is tried;
-    /// where several name two of the views, the one counts that leaves a file.
+    /// Parses `A-B=FILE` (pairs of the views A and B) or `FILE`. View names may contain `-` and `=`, so every split is
+    /// tried. If several splits name two of the views, the one whose file exists is used.
     pub fn parse(text: &str, views: &[&str]) -> Result<Self> {
         let mut same = None;
         let mut readings: Vec<(&Path, &str, &str)> = Vec::new();
@@ -84,7 +84,7 @@ impl Dictionary {
         Err(Error::Request(format!("dictionary {text}: {problem}")))
     }
 
-    /// The file, unless the entries are at hand.
+    /// The file; `None` if the entries are in memory.
     pub fn path(&self) -> Option<&Path> {
         match &self.0 {
             Source::Pairs { path, .. } | Source::Tuples(path) => Some(path),
@@ -92,7 +92,7 @@ impl Dictionary {
         }
     }
 
-    /// Whether it can have words of a view. Only reading a file of tuples tells for sure.
+    /// Whether it may contain words of a view. Files of tuples always may, as only reading them tells.
     pub fn may_have(&self, view: &str) -> bool {
         match &self.0 {
             Source::Pairs { from, to, .. } => from == view || to == view,
@@ -101,7 +101,7 @@ impl Dictionary {
         }
     }
 
-    /// Whether its file can be read and its views are among these. Cheap, so that it can be asked before vectors are read.
+    /// Checks that its file exists and that its views are among these. It is cheap, so call it before reading vectors.
     pub(super) fn check(&self, views: &[&str]) -> Result<()> {
         if let Some(path) = self.path() {
             check_readable(path)?;
@@ -120,7 +120,7 @@ impl Dictionary {
         }
     }
 
-    /// The entries and, of a file, what did not become one. Of tuples only the columns of these views are read.
+    /// The entries and, for a file, a report on reading it. Of tuples, only the columns of these views are read.
     pub(super) fn entries(&self, views: &[&str], strict: bool) -> Result<(Lexicon, Option<LexiconReport>)> {
         let options = lexicon::ReadOptions { strict, ..Default::default() };
         let (path, read) = match &self.0 {
@@ -133,7 +133,7 @@ impl Dictionary {
     }
 }
 
-/// What is before and behind each `=` of a text.
+/// The text before and after each `=`.
 pub fn splits_at_equals(text: &str) -> impl Iterator<Item = (&str, &str)> {
     text.match_indices('=').map(|(at, _)| (&text[..at], &text[at + 1..]))
 }

@@ -1,4 +1,4 @@
-//! Everything that a model is fitted to: views and the tuples over them, out of files or of what is already at hand.
+//! Training data: views and the tuples over them, from files or from memory.
 
 mod dictionary;
 mod read;
@@ -16,7 +16,7 @@ use crate::observe::Observer;
 use crate::prepare::Casing;
 use crate::vectors::{self, ReadOptions, View, Vocabulary};
 
-/// A file of vectors, and the name of the view that it becomes.
+/// A file of vectors and the name of its view.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ViewFile {
@@ -24,34 +24,35 @@ pub struct ViewFile {
     pub name: String,
     /// The vectors.
     pub path: PathBuf,
-    /// The word list of an array, where it is not beside it.
+    /// The word list of an array, if it is not beside the array.
     pub words: Option<PathBuf>,
 }
 
 impl ViewFile {
-    /// A file that has its words, or has them beside it.
+    /// A file that contains its words or has a word list beside it.
     pub fn new(name: impl Into<String>, path: impl Into<PathBuf>) -> Self {
         ViewFile { name: name.into(), path: path.into(), words: None }
     }
 }
 
-/// How to gather. The default keeps case, takes dictionaries alone and allows tuples with holes.
+/// Options for gathering training data. The default keeps case, uses dictionaries only and allows incomplete tuples.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct GatherOptions {
-    /// How to read vectors; each [`ViewFile`] names its own word list. Strict reading holds for dictionaries too.
+    /// Options for reading vectors. Each [`ViewFile`] names its own word list. Strict reading also applies to
+    /// dictionaries.
     pub read: ReadOptions,
-    /// Whether words are told apart by their case.
+    /// Whether words keep their case.
     pub casing: Casing,
-    /// Take strings that views share as a dictionary.
+    /// Uses identical strings of views as a dictionary.
     pub identical: Option<Shared>,
-    /// Keep only [complete tuples](Tuples::complete).
+    /// Keeps only [complete tuples](Tuples::complete).
     pub complete: bool,
 }
 
-/// Views and the tuples over them, with what was read to get there.
+/// Views and the tuples over them, with reports on reading them.
 ///
-/// As JSON it is what was read: `lexicons` and `read`.
+/// It serialises to the reports: `lexicons` and `read`.
 ///
 /// ```
 /// use sememe::gather::{Dictionary, Gathering, ViewFile};
@@ -77,16 +78,16 @@ pub struct Gathering {
     /// The tuples over them.
     #[serde(skip)]
     pub tuples: Tuples,
-    /// What came of identical strings and of every dictionary.
+    /// Reports on identical strings and on every dictionary.
     #[serde(rename = "lexicons")]
     pub lexicons_read: Vec<LexiconRead>,
-    /// What came of every file of vectors; empty where the views were already at hand.
+    /// Reports on every file of vectors; empty if the views were in memory.
     #[serde(rename = "read")]
     pub views_read: Vec<ViewRead>,
 }
 
 impl Gathering {
-    /// Reads vectors and dictionaries. What can be checked before vectors are read is checked first, as reading takes long.
+    /// Reads vectors and dictionaries. Checks that need no vectors come first, because reading takes long.
     pub fn read(
         files: &[ViewFile],
         dictionaries: &[Dictionary],
@@ -98,7 +99,7 @@ impl Gathering {
         Ok(Gathering { views_read, ..Self::of(views, dictionaries, options)? })
     }
 
-    /// Looks the words of dictionaries up in views that are already at hand. Views without words have none to find.
+    /// Looks up the words of dictionaries in views that are in memory. Views without words match nothing.
     pub fn of(views: Vec<View>, dictionaries: &[Dictionary], options: &GatherOptions) -> Result<Self> {
         check(&views.iter().map(View::name).collect::<Vec<_>>(), dictionaries)?;
         let views: Vec<View> = views.into_iter().map(|view| options.casing.of_view(view)).collect();
@@ -110,7 +111,7 @@ impl Gathering {
     }
 }
 
-/// What is wrong with a request before anything is read.
+/// Checks a request before anything is read.
 fn check(names: &[&str], dictionaries: &[Dictionary]) -> Result<()> {
     if names.len() < 2 {
         return Err(Error::TooFewViews);
@@ -126,14 +127,14 @@ fn check_distinct(names: &[&str]) -> Result<()> {
     }
 }
 
-/// Reads the vectors of every view, and says what was read. There may be any number of views.
+/// Reads the vectors of any number of views, and returns reports on reading them.
 pub fn read_views(
     files: &[ViewFile],
     options: &GatherOptions,
     observer: &dyn Observer,
 ) -> Result<(Vec<View>, Vec<ViewRead>)> {
     check_distinct(&files.iter().map(|file| file.name.as_str()).collect::<Vec<_>>())?;
-    // A word list that is not there is an error even where the vectors have words of their own.
+    // A missing word list is an error even if the vectors have words of their own.
     files.iter().filter_map(|file| file.words.as_deref()).try_for_each(check_readable)?;
     let read_one = |file: &ViewFile| {
         let read = ReadOptions { words: file.words.clone(), ..options.read.clone() };
@@ -145,7 +146,7 @@ pub fn read_views(
     files.iter().map(read_one).collect::<Result<Vec<_>>>().map(|read| read.into_iter().unzip())
 }
 
-/// Looks the words of all dictionaries up among those of these views, and says what was found.
+/// Looks up the words of all dictionaries in the given views, and returns reports.
 pub fn tuples(
     views: &[(&str, &Vocabulary)],
     dictionaries: &[Dictionary],

@@ -1,4 +1,4 @@
-//! What was read, in a form that serialises.
+//! Serialisable reports on the files that were read.
 
 use serde::{Serialize, Serializer};
 
@@ -6,7 +6,7 @@ use crate::error::Skipped;
 use crate::lexicon::{Lexicon, LexiconReport, Matched};
 use crate::vectors::{Format, Read, Warning};
 
-/// What a file of vectors turned out to be.
+/// Report on reading a file of vectors.
 ///
 /// ```
 /// # let folder = tempfile::tempdir().unwrap();
@@ -22,18 +22,18 @@ use crate::vectors::{Format, Read, Warning};
 pub struct ViewRead {
     /// Its format.
     pub format: Format,
-    /// How many words it has, as they are written.
+    /// Number of words, before the casing is applied.
     pub words: usize,
-    /// How many numbers a vector has.
+    /// Dimension of the vectors.
     pub dimension: usize,
-    /// What was passed over.
+    /// Entries that were skipped.
     pub skipped: Skipped,
-    /// What should be known.
+    /// Warnings about the file.
     pub warnings: Vec<Warning>,
 }
 
 impl ViewRead {
-    /// Describes what was read.
+    /// Creates the report.
     pub fn new(read: &Read) -> Self {
         ViewRead {
             format: read.format,
@@ -45,21 +45,21 @@ impl ViewRead {
     }
 }
 
-/// What came of one source of tuples.
+/// Report on one source of tuples.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 #[non_exhaustive]
 pub enum LexiconRead {
-    /// Strings that views share.
+    /// Identical strings of the views.
     Identical {
-        /// How many tuples they made.
+        /// Number of tuples.
         identical: usize,
     },
     /// A dictionary.
     Dictionary(DictionaryRead),
 }
 
-/// What came of a dictionary.
+/// Report on a dictionary.
 ///
 /// ```
 /// use sememe::gather::{LexiconRead, tuples};
@@ -77,16 +77,16 @@ pub enum LexiconRead {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct DictionaryRead {
-    /// What of its file did not become entries; none where the entries were already at hand.
+    /// Report on reading its file; `None` if the entries were in memory.
     #[serde(flatten)]
     pub file: Option<LexiconReport>,
-    /// Distinct entries.
+    /// Number of distinct entries.
     pub entries: usize,
-    /// Of these, those of which at least two words have a vector.
+    /// Number of these with vectors for at least two words.
     pub matched: usize,
-    /// Repeated entries that were dropped.
+    /// Number of repeated entries, which were dropped.
     pub duplicates: usize,
-    /// Distinct words without a vector, for each view of the dictionary. JSON has their numbers only.
+    /// Distinct out-of-vocabulary words, for each view of the dictionary. JSON only has their numbers.
     #[serde(rename = "unknown_words", serialize_with = "numbers")]
     pub unknown: Vec<(String, Vec<String>)>,
 }

@@ -1,4 +1,4 @@
-//! The words that stand for drawn vectors.
+//! Candidate words for sampled vectors.
 
 use std::sync::Arc;
 
@@ -10,21 +10,21 @@ use crate::observe::Observer;
 use crate::space::Space;
 use crate::vectors::{ReadOptions, View, Vocabulary};
 
-/// The words of every view that drawn vectors are compared with.
+/// The words of every view that sampled vectors are matched with.
 #[derive(Debug, Clone)]
 pub struct Candidates {
     views: Vec<View>,
-    /// `log p(x)` of every word, where the rows of `views` are latent vectors.
+    /// `log p(x)` of every word. Present if the rows of `views` are latent vectors.
     log_densities: Option<Vec<Arc<[f64]>>>,
 }
 
 impl Candidates {
-    /// The words of a space, compared by their latent vectors.
+    /// The words of a space, matched by their latent vectors.
     pub fn of_space(space: &Space) -> Result<Self> {
         let names: Vec<&str> = space.alignment().model.views.iter().map(|view| view.name.as_str()).collect();
         let open = |name: &&str| Ok(View::from_embeddings(*name, space.view(name)?));
         let views = names.iter().map(open).collect::<Result<_>>()?;
-        // A method without density is told apart from a space without densities.
+        // Distinguishes a method without a density from a space without stored densities.
         space.alignment().model.density(&(0..names.len()).collect::<Vec<_>>())?;
         let mut log_densities = Vec::new();
         for name in names {
@@ -35,7 +35,7 @@ impl Candidates {
         Ok(Candidates { views, log_densities: Some(log_densities) })
     }
 
-    /// Words with vectors as they come, of every view of a model: they are prepared as those that it was fitted to.
+    /// Words with their original vectors, for every view of a model. They are preprocessed like the training data.
     pub fn of_vectors(alignment: &Alignment, views: Vec<View>) -> Result<Self> {
         check(alignment, &views.iter().map(View::name).collect::<Vec<_>>())?;
         let mut prepared = Vec::new();
@@ -47,7 +47,7 @@ impl Candidates {
         Ok(Candidates { views: prepared, log_densities: None })
     }
 
-    /// [`Candidates::of_vectors`] from files, and what was read. Names are checked before vectors are read.
+    /// Reads files for [`Candidates::of_vectors`], and returns what was read. View names are checked first.
     pub fn read(
         alignment: &Alignment,
         files: &[ViewFile],
@@ -60,7 +60,7 @@ impl Candidates {
         Ok((Self::of_vectors(alignment, views)?, read))
     }
 
-    /// Whether drawn vectors are compared with latent vectors.
+    /// Whether sampled vectors are matched with latent vectors.
     pub(super) fn are_latent(&self) -> bool {
         self.log_densities.is_some()
     }
@@ -73,7 +73,7 @@ impl Candidates {
         }
     }
 
-    /// The words of each view; an error where a view has none.
+    /// The words of each view; an error if a view has no words.
     pub(super) fn words(&self) -> Result<Vec<&Vocabulary>> {
         let missing =
             |view: &View| Error::Request(format!("the view {:?} has no words that could be drawn", view.name()));
@@ -81,7 +81,7 @@ impl Candidates {
     }
 }
 
-/// Every view of the model is needed, and no other.
+/// Checks that exactly the views of the model are given.
 fn check(alignment: &Alignment, given: &[&str]) -> Result<()> {
     given.iter().try_for_each(|name| alignment.model.view_index(name).map(drop))?;
     match alignment.model.views.iter().find(|view| !given.contains(&view.name.as_str())) {

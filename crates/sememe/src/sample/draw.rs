@@ -1,4 +1,4 @@
-//! Vectors drawn from a model, and the words that are nearest to them.
+//! Sampling from a model: vectors, and the words nearest to them.
 
 use std::collections::HashSet;
 
@@ -10,28 +10,28 @@ use crate::model::Model;
 use crate::retrieve::{Criterion, nearest};
 use crate::vectors::Matrix;
 
-/// The words that drawn vectors are compared with, for each view of the model.
+/// The words that sampled vectors are matched with, for each view of the model.
 pub enum Vocabularies<'a> {
-    /// Vectors [as the model was fitted to them](crate::align::Alignment::prepare).
+    /// Vectors [preprocessed for the model](crate::align::Alignment::prepare).
     Vectors(Vec<&'a Matrix>),
-    /// Latent vectors `E[z|x]` and `log p(x)`, as a space has them. Drawn vectors are projected before they are compared.
+    /// Latent vectors `E[z|x]` and `log p(x)`, as a space stores them. Sampled vectors are projected before matching.
     Latent(Vec<(&'a Matrix, &'a [f64])>),
 }
 
-/// A word of each view that were drawn together.
+/// A sampled tuple: one word per view.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Drawn {
-    /// The row of each view's word.
+    /// The row of the word in each view.
     pub words: Vec<usize>,
     /// `log p(x_1, …, x_v)` of the vectors of these words, in nats.
     pub log_density: f64,
 }
 
-/// Draws `n` tuples from the model, takes the word of each view whose vector has the largest cosine with the one drawn, and
-/// ranks the distinct tuples of words by their joint density under the model, largest first.
+/// Samples `n` tuples of vectors from the model and replaces each vector by the word with the largest cosine. Returns
+/// the distinct tuples of words by joint density under the model, largest first.
 ///
-/// With latent vectors `z_i` alone, and `A_i = I + W_iᵀ Psi_i⁻¹ W_i`, `A = I + Σ (A_i - I)` and `h = Σ A_i z_i`,
+/// With latent vectors `z_i`, `A_i = I + W_iᵀ Psi_i⁻¹ W_i`, `A = I + Σ (A_i - I)` and `h = Σ A_i z_i`,
 ///
 /// `log p(x_1, …, x_v) = Σ (log p(x_i) + ½ log |A_i| - ½ z_iᵀ A_i z_i) - ½ log |A| + ½ hᵀ A⁻¹ h`.
 pub fn draw(model: &Model, vocabularies: &Vocabularies, n: usize, seed: u64) -> Result<Vec<Drawn>> {
@@ -62,7 +62,7 @@ pub fn draw(model: &Model, vocabularies: &Vocabularies, n: usize, seed: u64) -> 
     };
     let drawn = tuples.into_iter().zip(densities).map(|(words, log_density)| Drawn { words, log_density });
     let mut drawn: Vec<Drawn> = drawn.collect();
-    // A stable sort: of equal ones the first that was drawn.
+    // The sort is stable: ties keep the order of sampling.
     drawn.sort_by(|a, b| b.log_density.total_cmp(&a.log_density));
     Ok(drawn)
 }

@@ -1,4 +1,5 @@
-//! Words drawn from a model: hidden vectors and noise make vectors, and the nearest words stand for them.
+//! Words sampled from a generative model: latent vectors and noise give vectors, which are matched with the nearest
+//! words.
 
 mod candidates;
 mod draw;

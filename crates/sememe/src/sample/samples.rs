@@ -1,4 +1,4 @@
-//! Drawn words as people read them, without those that the model was fitted to.
+//! Sampled tuples as text, without pairs of the training dictionary.
 
 use std::collections::BTreeMap;
 
@@ -10,29 +10,29 @@ use crate::error::Result;
 use crate::lexicon::TrainedPairs;
 use crate::vectors::Vocabulary;
 
-/// What drawn vectors were compared with.
+/// What sampled vectors were matched with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub enum ComparedWith {
     /// Latent vectors of a space.
     #[serde(rename = "latent vectors")]
     Latent,
-    /// Vectors as the model was fitted to them.
+    /// Preprocessed vectors.
     #[serde(rename = "vectors")]
     Vectors,
 }
 
-/// Words of all views that were drawn together.
+/// One sampled word per view.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Sample {
-    /// The word of each view, by the name of the view.
+    /// The word of each view, keyed by the name of the view.
     pub words: BTreeMap<String, String>,
     /// `log p(x_1, …, x_v)` of their vectors, in nats.
     pub log_density: f64,
 }
 
-/// The most probable of the tuples of words that were drawn from a model, without those of its dictionary.
+/// The most probable tuples of words sampled from a model, without pairs of its training dictionary.
 ///
 /// ```
 /// use sememe::{align, lexicon::Tuples, sample::{Candidates, Samples}};
@@ -58,20 +58,21 @@ pub struct Sample {
 pub struct Samples {
     /// The views of the model.
     pub views: Vec<String>,
-    /// How many tuples were drawn.
+    /// Number of tuples sampled.
     pub drawn: usize,
-    /// How many different ones.
+    /// Number of distinct tuples.
     pub distinct: usize,
-    /// How many of these have a pair of the dictionary and were left out; none where the dictionary is unknown.
+    /// Number of distinct tuples left out because they contain a pair of the training dictionary; `None` if that is
+    /// unknown.
     pub in_lexicon: Option<usize>,
-    /// What drawn vectors were compared with.
+    /// What sampled vectors were matched with.
     pub compared_with: ComparedWith,
-    /// The most probable of the others, largest density first.
+    /// The most probable remaining tuples, largest density first.
     pub samples: Vec<Sample>,
 }
 
 impl Samples {
-    /// Draws `n` tuples and keeps the `top` most probable that have no pair of the dictionary.
+    /// Samples `n` tuples and keeps the `top` most probable without a pair of the training dictionary.
     pub fn draw(alignment: &Alignment, candidates: &Candidates, n: usize, top: usize, seed: u64) -> Result<Self> {
         let names: Vec<&str> = alignment.model.views.iter().map(|view| view.name.as_str()).collect();
         let vocabularies = candidates.words()?;
@@ -96,13 +97,13 @@ impl Samples {
 }
 
 impl Drawn {
-    /// The word of each view, whose words are `vocabularies`.
+    /// The words of the tuple, given the vocabulary of each view.
     pub fn spelled<'a>(&self, vocabularies: &[&'a Vocabulary]) -> Vec<&'a str> {
         self.words.iter().zip(vocabularies).map(|(&row, vocabulary)| vocabulary.word(row)).collect()
     }
 }
 
-/// Leaves out draws of which two words are a pair of the dictionary. Views are `names`, their words `vocabularies`.
+/// Removes tuples that contain a pair of the training dictionary. `names` and `vocabularies` are those of the views.
 pub fn without_trained(
     drawn: Vec<Drawn>,
     trained: Option<&TrainedPairs>,

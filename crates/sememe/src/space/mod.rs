@@ -6,7 +6,7 @@
 //! SPACE/en.safetensors           `vectors` (F32, words x latent), `words` (UTF-8, one a line) and, for generative models,
 //!                                `log_density` (F64, log p(x) of each word's vector)
 //! SPACE/fr.safetensors
-//! SPACE/csls.en+fr.terms         what retrieval computed of the words of fr once and for all; can be removed at any time
+//! SPACE/csls.en+fr.terms         cached retrieval terms of the words of fr; can be deleted at any time
 //! ```
 
 mod open_view;
@@ -34,22 +34,22 @@ use crate::tensors::TensorFile;
 use crate::vectors::{Embeddings, View};
 
 const MODEL: &str = "model.safetensors";
-/// What the names of files with terms of retrieval end in.
+/// File extension of cached retrieval terms.
 const TERMS: &str = ".terms";
-/// What the metadata of such files call them.
+/// Kind of these files in their metadata.
 pub(crate) const TERMS_KIND: &str = "terms";
 
 /// An aligned space on disk.
 ///
-/// A space keeps what it opened: a view is read once, and what searches prepare of it is prepared once. It can be shared between
-/// threads.
+/// Views are read on first use and stay open, together with the data that searches prepare for them. A space can be
+/// shared between threads.
 pub struct Space {
     path: PathBuf,
     alignment: Arc<Alignment>,
-    /// One for each view of the model, empty until it is opened.
+    /// One per view of the model, empty until the view is opened.
     views: Vec<OnceLock<OpenView>>,
     log_densities: Vec<OnceLock<Option<Arc<[f64]>>>>,
-    /// By the views and the criterion as it is spelled.
+    /// Keyed by source view, target view and the name of the criterion.
     retrievers: Mutex<HashMap<(usize, usize, String), Retriever>>,
 }
 
@@ -61,9 +61,9 @@ impl fmt::Debug for Space {
 }
 
 impl Space {
-    /// Writes a space; `latent` are the projected vocabularies in the order of the model's views, of which some may be
-    /// missing. The folder appears when it is complete. A space of that name is replaced, any other folder or file is
-    /// left alone.
+    /// Writes a space. `latent` holds the projected vocabularies in the order of the model's views; some may be
+    /// missing. The folder appears only when it is complete. An existing space is replaced; any other folder or file is
+    /// an error.
     pub fn write(path: &Path, alignment: &Alignment, latent: &[Option<LatentView>]) -> Result<()> {
         assert_eq!(latent.len(), alignment.model.views.len(), "one vocabulary or none per view");
         let folder = OutputFolder::create(path)?;
@@ -82,7 +82,7 @@ impl Space {
         folder.finish(|old| check_replaceable(old, path))
     }
 
-    /// Whether a space may and can be written here; worth asking before the work that leads up to it.
+    /// Checks that a space can be written here. Call it before long computations.
     pub fn check_writable(path: &Path) -> Result<()> {
         OutputFolder::create(path)?;
         check_replaceable(path, path)
@@ -93,7 +93,7 @@ impl Space {
         path.join(MODEL).is_file()
     }
 
-    /// Opens a space: reads the model, leaves the views where they are.
+    /// Opens a space. Only the model is read; views are read on first use.
     pub fn open(path: &Path) -> Result<Self> {
         if !Self::is_space(path) {
             let problem = match fs::metadata(path).map_err(|e| Error::read(path, e))?.is_dir() {
@@ -113,14 +113,14 @@ impl Space {
         })
     }
 
-    /// Every view with its latent vectors; none where the space has none.
+    /// Every view with its latent vectors; `None` for views without vectors in the space.
     pub fn latent_views(&self) -> Result<Vec<Option<View>>> {
         let views = self.alignment.model.views.iter().zip(&self.alignment.words);
         let open = |name: &str| Ok(View::from_embeddings(name, self.view(name)?));
         views.map(|(view, &words)| (words > 0).then(|| open(&view.name)).transpose()).collect()
     }
 
-    /// Whether a view of this name can be added in place: nothing else may be where its words go.
+    /// Checks that a view of this name can be added in place: no other file may have the name of its file.
     pub fn check_extendable(&self, name: &str) -> Result<()> {
         let mut names: Vec<&str> = self.alignment.model.views.iter().map(|view| view.name.as_str()).collect();
         names.push(name);
@@ -132,8 +132,8 @@ impl Space {
         check_writable(&file)
     }
 
-    /// Adds the last view of `alignment`, which has all of this space before it: in place, or in a copy. The files that
-    /// are there already keep their bits.
+    /// Adds the last view of `alignment`, whose other views are those of this space, in place or in a copy. Existing
+    /// files stay unchanged.
     pub fn extend(&self, alignment: &Alignment, latent: &LatentView, copy: Option<&Path>) -> Result<()> {
         let mut words = self.alignment.words.clone();
         words.push(latent.view.len());
@@ -142,7 +142,7 @@ impl Space {
         let (new, old) = files.split_last().expect("a space has views");
         let write_files = |folder: &Path| {
             view_file::write(latent, &folder.join(new))?;
-            // Last, so that the space is whole at any time.
+            // The model comes last, so that the space is valid at any time.
             alignment.write(&folder.join(model_file(extensions(&self.path) + 1)))
         };
         let Some(path) = copy else { return write_files(&self.path) };
@@ -156,12 +156,12 @@ impl Space {
         folder.finish(|old| check_replaceable(old, path))
     }
 
-    /// Where it is.
+    /// The folder of the space.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The fitted model and what belongs to it.
+    /// The fitted model and its preparation, sources and temperatures.
     pub fn alignment(&self) -> &Alignment {
         &self.alignment
     }
@@ -176,31 +176,31 @@ impl Space {
         Ok((index, self.path.join(&view_files(&self.alignment)[index])))
     }
 
-    /// The model as it is stored.
+    /// The model file as it is stored.
     pub(crate) fn model_bytes(&self) -> Result<Bytes> {
         Input::open(&self.path.join(model_file(extensions(&self.path))))?.bytes()
     }
 
-    /// The file with the terms of a criterion for words of `to` among those of `from`.
+    /// The file that caches the terms of a criterion for targets of `to` and sources of `from`.
     pub(crate) fn terms_file(&self, criterion: &str, from: &str, to: &str) -> PathBuf {
-        // No name of a view has a plus sign once it is a file name.
+        // `file_stem` escapes plus signs, so the name is unambiguous.
         self.path.join(format!("{}.{}+{}{TERMS}", file_stem(criterion), file_stem(from), file_stem(to)))
     }
 
-    /// `log p(x)` of every word of a view under the model, where the space was written with them.
+    /// `log p(x)` of every word of a view under the model; `None` if the space was written without it.
     pub fn log_density(&self, view: &str) -> Result<Option<Arc<[f64]>>> {
         let (index, path) = self.view_file(view)?;
         let read = || Ok(view_file::log_density(&path, self.alignment.words[index])?.map(Arc::from));
         get_or_compute(&self.log_densities[index], read).cloned()
     }
 
-    /// The words of a view with their latent vectors, which stay in the mapped file. Clones share both.
+    /// The words of a view with their latent vectors, which stay in the memory-mapped file. Clones share both.
     pub fn view(&self, name: &str) -> Result<Embeddings> {
         Ok(self.open_view(name)?.embeddings().clone())
     }
 
-    /// What finds words of the view `to` for words of the view `from`. It is prepared once; terms that take long to compute are
-    /// kept in the folder of the space as well.
+    /// Returns a retriever from words of the view `from` to words of the view `to`. It is prepared once. Expensive
+    /// terms are also cached in the folder of the space.
     pub fn retriever(&self, from: &str, to: &str, criterion: Criterion, observer: &dyn Observer) -> Result<Retriever> {
         let model = &self.alignment.model;
         let (source, target) = (model.view_index(from)?, model.view_index(to)?);
@@ -269,10 +269,10 @@ impl Space {
     }
 }
 
-/// Refuses to replace anything but an empty folder or a space with nothing else in it. That there is a file called
-/// `model.safetensors` says little: many other programs use that name.
+/// Returns an error unless `path` is free, an empty folder, or a space without other files. A file called
+/// `model.safetensors` alone does not make a space: many other programs use that name.
 ///
-/// It is looked for at `path` and called `name` in messages.
+/// `path` is the folder to check, `name` its name in error messages.
 fn check_replaceable(path: &Path, name: &Path) -> Result<()> {
     let refused = |why: String| {
         let problem = format!("is there already and is not replaced: {why}; name another folder, or remove this one");
@@ -314,7 +314,7 @@ fn check_replaceable(path: &Path, name: &Path) -> Result<()> {
     }
 }
 
-/// The file of the model after so many views were added.
+/// The model file after `extensions` views were added.
 fn model_file(extensions: usize) -> String {
     match extensions {
         0 => MODEL.to_owned(),
@@ -322,18 +322,18 @@ fn model_file(extensions: usize) -> String {
     }
 }
 
-/// How many views were added to a space.
+/// Number of views that were added to a space.
 fn extensions(path: &Path) -> usize {
     (1..).take_while(|&number| path.join(model_file(number)).is_file()).count()
 }
 
-/// Whether a file holds terms of retrieval, which are part of a space and can be computed again.
+/// Whether a file holds cached retrieval terms, which are part of a space and can be recomputed.
 fn is_terms(path: &Path) -> bool {
     let is_named_so = path.to_str().is_some_and(|name| name.ends_with(TERMS));
     is_named_so && TensorFile::open(path).is_ok_and(|file| file.is_of_kind(TERMS_KIND))
 }
 
-/// A file name for each view: its own name where a file can have it, and never the same twice.
+/// A unique file name for each view, its own name where possible.
 fn view_files(alignment: &Alignment) -> Vec<String> {
     file_names(&alignment.model.views.iter().map(|view| view.name.as_str()).collect::<Vec<_>>())
 }
@@ -344,7 +344,7 @@ fn file_names(views: &[&str]) -> Vec<String> {
         let stem = file_stem(view);
         let names = std::iter::once(format!("{stem}.safetensors"))
             .chain((2..).map(|number| format!("{stem}~{number}.safetensors")));
-        // Some file systems do not tell case apart.
+        // Some file systems are case-insensitive.
         let is_model = |name: &String| {
             let lower = name.to_ascii_lowercase();
             let between = lower.strip_prefix("model.").and_then(|rest| rest.strip_suffix("safetensors"));
@@ -358,7 +358,7 @@ fn file_names(views: &[&str]) -> Vec<String> {
     taken
 }
 
-/// The name with everything but letters, digits and `._-` written as `%XX`, cut to what file systems take.
+/// The name with everything but letters, digits and `._-` percent-encoded, cut to the limit of file systems.
 fn file_stem(name: &str) -> String {
     let escape = |byte: u8| match byte {
         b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'.' | b'_' | b'-' => char::from(byte).to_string(),

@@ -1,4 +1,4 @@
-//! What a space keeps of a view once it was opened.
+//! A view of a space that was opened.
 
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::retrieve::{Side, get_or_compute};
 use crate::vectors::Embeddings;
 
-/// The words and vectors of a view, and what was computed of them. All of it is shared.
+/// The words and vectors of a view, with everything computed from them. Clones share all of it.
 pub(super) struct OpenView {
     path: PathBuf,
     embeddings: Embeddings,
@@ -26,12 +26,12 @@ impl OpenView {
         &self.embeddings
     }
 
-    /// The vectors, with what searches prepare of them.
+    /// The vectors, with the data that searches prepare for them.
     pub(super) fn side(&self) -> &Arc<Side> {
         &self.side
     }
 
-    /// A hash of words and vectors, as the file tells it; files that were not written for a space do not.
+    /// The hash of words and vectors that is stored in the file; `None` for files that were not written for a space.
     pub(super) fn fingerprint(&self) -> Result<Option<&str>> {
         Ok(get_or_compute(&self.fingerprint, || view_file::fingerprint(&self.path))?.as_deref())
     }

@@ -1,4 +1,4 @@
-//! What is in a space, in a form that serialises.
+//! A serialisable summary of a space.
 
 use serde::Serialize;
 
@@ -12,10 +12,10 @@ use crate::names::serialize_count;
 use crate::prepare::{Casing, Step};
 use crate::vectors::View;
 
-/// How many words of each view a summary has.
+/// Number of example words per view.
 const FIRST_WORDS: usize = 8;
 
-/// What is in a space: its model, where that came from, and its views.
+/// A summary of a space: its model, its sources and its views.
 ///
 /// ```
 /// use sememe::{align, lexicon::Tuples, space::Space, vectors::{Embeddings, Matrix, View}};
@@ -42,24 +42,24 @@ pub struct SpaceSummary {
     pub method: Method,
     /// Latent dimensions.
     pub latent: usize,
-    /// Whether words are told apart by their case.
+    /// Whether words keep their case.
     pub casing: Casing,
-    /// What is done to vectors before they are projected.
+    /// Preprocessing of vectors before projection.
     pub normalize: Vec<Step>,
-    /// How many tuples the model was fitted to, or what they weigh.
+    /// Number of tuples that the model was fitted to, or their total weight.
     #[serde(serialize_with = "serialize_count")]
     pub tuples: f64,
-    /// The log-likelihood of all tuples in nats, where the model has one.
+    /// The log-likelihood of all tuples in nats, for models that have one.
     pub log_likelihood: Option<f64>,
-    /// Empty for methods that have none.
+    /// Canonical correlations; empty for methods without them.
     pub canonical_correlations: Vec<f64>,
-    /// How an iterative fit went.
+    /// Convergence of an iterative fit.
     pub trace: Option<Trace>,
     /// The views.
     pub views: Vec<SpaceView>,
-    /// The tuples.
+    /// The source of the tuples.
     pub lexicon: Source,
-    /// How sure translations are.
+    /// Calibrated temperatures of translation confidences.
     pub temperatures: Vec<Temperature>,
 }
 
@@ -71,18 +71,18 @@ pub struct SpaceView {
     pub name: String,
     /// How many words it has.
     pub words: usize,
-    /// The length of the vectors that were projected.
+    /// Dimension of the vectors before projection.
     pub dimension: usize,
-    /// How much its covariance was shrunk.
+    /// Shrinkage of its covariance.
     pub shrinkage: f64,
     /// A hash of the vectors that the model was fitted to.
     pub fingerprint: String,
-    /// A few words.
+    /// The first few words.
     pub first_words: Vec<String>,
 }
 
 impl Space {
-    /// What is in it.
+    /// Summarises the space.
     pub fn summary(&self) -> Result<SpaceSummary> {
         let alignment = self.alignment();
         let model = &alignment.model;

@@ -1,4 +1,4 @@
-//! Terms of targets, kept in the space that they belong to: they cost a look at all pairs of words.
+//! A cache of retrieval terms inside the space: computing them takes a comparison of all pairs of words.
 
 use std::path::PathBuf;
 
@@ -13,7 +13,7 @@ use crate::tensors::{self, Tensor, TensorFile};
 const VERSION: u64 = 1;
 const TERMS: &str = "terms";
 
-/// Where the terms of a criterion for two views are kept, and of which content.
+/// The cache file of a criterion for two views, and the hash of the data that it must match.
 pub(super) struct Cache {
     path: PathBuf,
     content: String,
@@ -29,7 +29,7 @@ struct Metadata {
 }
 
 impl Cache {
-    /// Nothing for criteria whose terms are cheap, and for spaces whose files do not say what is in them.
+    /// Returns `None` for criteria with cheap terms, and for spaces whose files have no fingerprint.
     pub(super) fn of(
         space: &Space,
         (from, source): (&str, &OpenView),
@@ -38,7 +38,7 @@ impl Cache {
     ) -> Result<Option<Self>> {
         let criterion = match criterion {
             Criterion::Csls { .. } | Criterion::Isf { .. } => criterion,
-            // They differ by the density of the target, which is added later.
+            // Both have the same terms: `logp` adds the density of the target later.
             Criterion::Pmi | Criterion::Logp => Criterion::Pmi,
             Criterion::Nn | Criterion::Corrected { .. } | Criterion::Dot | Criterion::L2 => return Ok(None),
         };
@@ -54,14 +54,14 @@ impl Cache {
         Ok(Some(Cache { path: space.terms_file(&criterion.to_string(), from, to), content }))
     }
 
-    /// The terms of `len` targets, if they are there and of the present content. What cannot be read is computed again.
+    /// Reads the terms of `len` targets. Returns `None` if the cache is missing, unreadable or outdated.
     pub(super) fn read(&self, len: usize) -> Option<Vec<f64>> {
         let file = TensorFile::open(&self.path).ok()?;
         let metadata: Metadata = file.metadata(TERMS_KIND, VERSION).ok()?;
         if metadata.content == self.content { file.f64s(TERMS, len).ok() } else { None }
     }
 
-    /// Keeps terms for the next time. A space that cannot be written to does without.
+    /// Writes the terms. Errors are ignored, so that a read-only space works without a cache.
     pub(super) fn write(&self, criterion: Criterion, terms: &[f64]) {
         let metadata = Metadata {
             kind: TERMS_KIND.to_owned(),

@@ -1,4 +1,4 @@
-//! The file of a view of a space: words and latent vectors as any safetensors file of vectors has them, and log-densities.
+//! The file of a view of a space: words and latent vectors like any safetensors file of vectors, and log-densities.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ use crate::vectors::{Embeddings, Matrix, Vocabulary, check_word};
 
 const LOG_DENSITY: &str = "log_density";
 
-/// What the metadata say of the content; files that were not written for a space say nothing.
+/// Metadata of the file; only files written for a space have a fingerprint.
 #[derive(Deserialize)]
 struct Metadata {
     fingerprint: Option<String>,
@@ -24,13 +24,13 @@ pub(super) fn write(latent: &LatentView, path: &Path) -> Result<()> {
     write_with(&latent.view.named(), log_density.into_iter().collect(), path)
 }
 
-/// The [fingerprint](Embeddings::fingerprint) of what [`write()`] wrote, without reading it all; older files have none.
+/// The stored [fingerprint](Embeddings::fingerprint) of a file written by [`write()`]; older files have none.
 pub(super) fn fingerprint(path: &Path) -> Result<Option<String>> {
     let metadata: Metadata = TensorFile::open(path)?.metadata(KIND, VERSION)?;
     Ok(metadata.fingerprint)
 }
 
-/// Opens what [`write()`] wrote without looking at the numbers: the matrix stays in the file.
+/// Opens a file written by [`write()`]. The matrix stays in the file and its numbers are not checked.
 pub(super) fn open(path: &Path) -> Result<Embeddings> {
     let file = TensorFile::open(path)?;
     let (dtype, shape, bytes, start) = file.locate(VECTORS)?;
@@ -39,7 +39,7 @@ pub(super) fn open(path: &Path) -> Result<Embeddings> {
         return Err(file.error("its vectors are not F32"));
     }
     let words = file.bytes(WORDS)?;
-    // Not by what the header declares: a word takes a byte and the end of its line.
+    // Allocates by the size of the file, not by its header: a word takes at least a byte and a newline.
     let mut vocabulary = Vocabulary::with_room_for(rows.min(words.len() / 2 + 1), words.len());
     for (row, word) in words.strip_suffix(b"\n").unwrap_or(words).split(|&b| b == b'\n').enumerate() {
         if !check_word(word).is_ok_and(|word| vocabulary.push(word)) {
@@ -53,7 +53,7 @@ pub(super) fn open(path: &Path) -> Result<Embeddings> {
     Ok(Embeddings::new(vocabulary, Matrix::from_bytes(bytes, start, rows, cols)))
 }
 
-/// The log-densities of the `len` words of a file, if it has any.
+/// The log-densities of the `len` words of a file, if it contains them.
 pub(super) fn log_density(path: &Path, len: usize) -> Result<Option<Vec<f64>>> {
     let file = TensorFile::open(path)?;
     if file.has(LOG_DENSITY) { file.f64s(LOG_DENSITY, len).map(Some) } else { Ok(None) }

@@ -1,4 +1,4 @@
-//! How sure a translation is.
+//! Calibrated confidences of translations.
 
 use std::ops::Range;
 
@@ -10,15 +10,14 @@ use crate::retrieve::Hit;
 use crate::retrieve::kernel::{dot, exp};
 use crate::vectors::Matrix;
 
-/// Queries and targets whose scores are computed, and forgotten, together. Fixed, so that the bits do not depend on the
-/// threads.
+/// Queries and targets per block of scores. Fixed, so that results do not depend on the number of threads.
 const QUERIES: usize = 256;
 const TARGETS: usize = 1024;
 
-/// A probability over all words of a view: `p(t|x) = exp(cos(x, t) / T) / Σ_s exp(cos(x, s) / T)`.
+/// A probability distribution over all words of a view: `p(t|x) = exp(cos(x, t) / T) / Σ_s exp(cos(x, s) / T)`.
 ///
-/// The temperature `T` is chosen when a space is aligned, so that of the translations that are said to be right with
-/// a probability of 80 % about 80 % are.
+/// The temperature `T` is calibrated on held-out words when a space is aligned: about 80 % of the translations with a
+/// confidence of 80 % are right.
 ///
 /// ```
 /// use sememe::{retrieve::{nearest, Criterion}, translate::Confidence, vectors::Matrix};
@@ -37,7 +36,7 @@ pub struct Confidence {
 }
 
 impl Confidence {
-    /// Over all of these targets, at a positive temperature.
+    /// Confidences over these targets. The temperature must be positive.
     pub fn new(targets: Matrix, temperature: f64) -> Result<Self> {
         match temperature > 0.0 && temperature.is_finite() {
             true => Ok(Confidence { targets, temperature }),
@@ -50,7 +49,7 @@ impl Confidence {
         self.temperature
     }
 
-    /// The probability of each hit of each query, whatever the criterion that it was found by.
+    /// The probability of each hit of each query, whatever criterion found it.
     pub fn of_hits(&self, queries: &Matrix, hits: &[Vec<Hit>]) -> Vec<Vec<f64>> {
         let log_sums = self.log_sums(queries);
         let of_query = |(query, hits): (usize, &Vec<Hit>)| {
@@ -60,8 +59,8 @@ impl Confidence {
         hits.par_iter().enumerate().map(of_query).collect()
     }
 
-    /// More than the probability of the first hit cannot be, as the other hits have some: a quick look that spares most
-    /// of the long one where only high probabilities matter.
+    /// An upper bound of the probability of the first hit, from the given hits only. It is cheap and avoids most of the
+    /// full sums where only high probabilities matter.
     pub fn at_most(&self, query: &[f32], hits: &[Hit]) -> f64 {
         let scores: Vec<f64> = hits.iter().map(|hit| self.score(query, hit.index)).collect();
         let Some(first) = scores.first() else { return 0.0 };
@@ -100,7 +99,7 @@ impl Confidence {
         let width = tile.len();
         let mut scores = vec![0.0_f32; scaled.len() / dim * width];
         product_of_rows(scaled, targets, dim, &mut scores);
-        // Again for every block of queries, which is little beside the product and spares a pass over all targets.
+        // Recomputed for every block of queries: cheap beside the product, and it avoids a pass over all targets.
         let factors: Vec<f32> = targets.chunks_exact(dim).map(|row| to_unit(row) as f32).collect();
         let of_query = |scores: &mut [f32]| {
             scores.iter_mut().zip(&factors).for_each(|(score, factor)| *score *= factor);
@@ -110,7 +109,7 @@ impl Confidence {
     }
 }
 
-/// What makes a vector one of length 1; 0 where nothing does.
+/// The factor that scales a vector to length 1; 0 for a zero vector.
 fn to_unit(row: &[f32]) -> f64 {
     match dot(row, row) {
         square if square > 0.0 => 1.0 / square.sqrt(),
@@ -118,14 +117,14 @@ fn to_unit(row: &[f32]) -> f64 {
     }
 }
 
-/// Sums that run side by side, so that the processor's vector instructions can be used.
+/// Number of sums that run in parallel, so that the loop vectorises.
 const LANES: usize = 16;
 
-/// `Σ exp(x)`, without leaving the range of numbers.
+/// `Σ exp(x)` without overflow (log-sum-exp).
 #[derive(Clone, Copy)]
 struct Sum {
     largest: f32,
-    /// Of `exp(x - largest)`.
+    /// The sum of `exp(x - largest)`.
     rest: f64,
 }
 
@@ -205,7 +204,7 @@ mod tests {
             pool.install(|| Confidence::new(targets.clone(), 0.03).unwrap().of_hits(&queries, &hits))
         };
         assert_eq!(on(1), on(3));
-        // Nor does it matter which other queries there are.
+        // Results do not depend on the other queries either.
         let alone = Confidence::new(targets.clone(), 0.03).unwrap().of_hits(&queries.select(&[599]), &hits[599..]);
         assert!((alone[0][0] - on(1)[599][0]).abs() < 1e-6);
     }

@@ -1,4 +1,4 @@
-//! A dictionary from a space: the best translation of every word.
+//! Dictionary induction: the best translation of every word.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::{ControlFlow, Range};
@@ -16,23 +16,23 @@ use crate::retrieve::{Criterion, Hit, Retriever, mutual_best};
 use crate::space::Space;
 use crate::vectors::Embeddings;
 
-/// Words translated between two reports to the observer.
+/// Words translated between two progress reports.
 const WORDS: usize = 16_384;
-/// Candidates that show early that a first one is not sure enough.
+/// Number of candidates per word for the upper bound of a confidence.
 const CANDIDATES: usize = 10;
 
-/// What to induce.
+/// Options of dictionary induction.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
 pub struct InduceOptions {
-    /// What translations are ranked by.
+    /// The criterion that ranks translations.
     pub criterion: Criterion,
-    /// Keep only words that are each other's best translation.
+    /// Keeps only mutual nearest neighbours: words that are each other's best translation.
     pub mutual: bool,
-    /// Leave out translations that are less sure.
+    /// Leaves out translations with a lower confidence.
     pub min_confidence: Option<f64>,
-    /// Translate only so many words, from the beginning.
+    /// Translates only the first `max_words` words.
     pub max_words: Option<usize>,
 }
 
@@ -56,7 +56,7 @@ pub struct Induction {
     /// How many words of the source are translated.
     words: usize,
     forth: Retriever,
-    /// Finds the way back, where only words that are each other's best translation are kept.
+    /// Searches in the other direction, if only mutual nearest neighbours are kept.
     back: Option<Retriever>,
     confidence: Option<Confidence>,
     min_confidence: f64,
@@ -72,7 +72,7 @@ pub struct Induced {
     pub to: usize,
     /// Its score.
     pub score: f32,
-    /// How sure it is, where that is known.
+    /// Its confidence, if the space is calibrated.
     pub confidence: Option<f64>,
 }
 
@@ -102,34 +102,35 @@ impl Induction {
         })
     }
 
-    /// How many words are translated.
+    /// Number of words to translate.
     pub fn words(&self) -> usize {
         self.words
     }
 
-    /// The words that are translated, and those that are looked for.
+    /// The words to translate, and the words to choose translations from.
     pub fn views(&self) -> [&Embeddings; 2] {
         [&self.source, &self.target]
     }
 
-    /// How many words are never found, as their vectors are zero and the criterion compares directions.
+    /// Number of zero targets, which are never found where the criterion uses cosines.
     pub fn zero_targets(&self) -> usize {
         self.forth.zero_targets()
     }
 
-    /// At which temperature confidences are calibrated, where the space has any.
+    /// The temperature of confidences, if the space is calibrated.
     pub fn temperature(&self) -> Option<f64> {
         self.confidence.as_ref().map(Confidence::temperature)
     }
 
-    /// Translates every word, in the order of the source. Zero vectors have no translation where directions are compared.
+    /// Translates every word, in the order of the source. Zero vectors have no translation where the criterion uses
+    /// cosines.
     pub fn run(&self, observer: &dyn Observer) -> Result<Vec<Induced>> {
         let mut best = Vec::new();
-        // To find them is one half of the work, to say how sure they are the other.
+        // The search is one half of the work, the confidences are the other.
         let meter = Meter::new(observer, Stage::Searching, 2 * self.words);
-        // Searches may be stopped, but how far they are is told here.
+        // Searches can be stopped through this observer; progress is reported here instead.
         let stop = |_: Event| meter.check().map_or(ControlFlow::Break(()), ControlFlow::Continue);
-        // Corrected retrieval ranks queries: it must see all of them.
+        // Corrected retrieval ranks queries against each other, so it needs all of them at once.
         let at_a_time = match self.forth.criterion() {
             Criterion::Corrected { .. } => self.words.max(1),
             _ => WORDS,
@@ -151,7 +152,7 @@ impl Induction {
         Ok(induced)
     }
 
-    /// The best translations of some words, without those that cannot be sure enough.
+    /// The best translations of a range of words, without those whose confidence must be too low.
     fn best_of(&self, words: Range<usize>, observer: &dyn Observer) -> Result<Vec<Induced>> {
         let is_filtered = self.min_confidence > 0.0;
         let candidates = if is_filtered { CANDIDATES } else { 1 };
@@ -169,7 +170,7 @@ impl Induction {
         Ok(rows.par_iter().zip(&hits).filter_map(first).collect())
     }
 
-    /// Those whose translation's best translation they are.
+    /// Keeps the pairs that are mutual nearest neighbours.
     fn mutual(&self, mut best: Vec<Induced>, back: &Retriever, observer: &dyn Observer) -> Result<Vec<Induced>> {
         let distinct: BTreeSet<usize> = best.iter().map(|pair| pair.to).collect();
         let distinct: Vec<usize> = distinct.into_iter().collect();
@@ -183,7 +184,7 @@ impl Induction {
         Ok(best)
     }
 
-    /// The same, with how sure they are.
+    /// Adds confidences.
     fn with_confidence(&self, best: &[Induced]) -> Vec<Induced> {
         let Some(confidence) = &self.confidence else { return best.to_vec() };
         let rows: Vec<usize> = best.iter().map(|pair| pair.from).collect();
@@ -193,9 +194,9 @@ impl Induction {
         pairs.map(|(pair, &sure)| Induced { confidence: Some(sure), ..*pair }).collect()
     }
 
-    /// Writes what was induced as a dictionary of pairs with a score and a confidence, which [`lexicon`](crate::lexicon) reads
-    /// again. Returns how many pairs are not written, as their words would not be read as they are: those with tabs or with
-    /// spaces around them, and those that begin as a comment does.
+    /// Writes a dictionary of pairs with a score and a confidence, which [`lexicon`](crate::lexicon) can read. Returns
+    /// the number of pairs left out because they could not be read back: words with tabs or surrounding spaces, and
+    /// words that look like a comment.
     pub fn write(&self, induced: &[Induced], path: &Path) -> Result<usize> {
         let [from, to] = [0, 1].map(|side| self.views[side].as_str());
         write_induced(induced, (from, &self.source), (to, &self.target), path)
@@ -245,8 +246,8 @@ mod tests {
 
     #[test]
     fn mutual_pairs_are_best_both_ways() {
-        // Both words of the source are nearest to the first target, which is nearest to the second of them; a zero vector has
-        // no translation.
+        // Both words of the source are nearest to the first target, which is nearest to the second of them. The zero
+        // vector has no translation.
         let source = rows(&[1.0, 0.5, 1.0, 0.1, 0.5, -1.0, 0.0, 0.0]);
         let target = rows(&[1.0, 0.0, -0.2, -1.0]);
         let back = retriever(&target, &source);

@@ -1,4 +1,4 @@
-//! Translations that a person can use: how sure they are, what to do about words that are not there, and whole dictionaries.
+//! Translation for people: calibrated confidences, suggestions for unknown words, and induced dictionaries.
 
 mod confidence;
 mod induce;

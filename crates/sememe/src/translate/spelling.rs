@@ -1,17 +1,16 @@
-//! Words that are spelled like another one.
+//! Spelling suggestions for unknown words.
 
 use rayon::prelude::*;
 
 use crate::vectors::Vocabulary;
 
-/// Words that one thread looks at, at a time.
+/// Words that one thread compares at a time.
 const WORDS: usize = 4096;
-/// A shorter beginning says nothing about a word.
+/// Shortest prefix that is completed to longer words.
 const SHORTEST_BEGINNING: usize = 3;
 
-/// The words that look most like `word`, at most `limit`: other cases first, then by how many letters must be added,
-/// dropped or changed, then longer words that begin like it; among equals the one that comes first, which is the more
-/// frequent.
+/// The words most similar in spelling to `word`, at most `limit`: first by edit distance, ignoring case, then longer
+/// words with this prefix. Ties keep the order of the vocabulary, which is usually by frequency.
 ///
 /// ```
 /// use sememe::{translate::closest_spellings, vectors::Vocabulary};
@@ -37,7 +36,8 @@ pub fn closest_spellings<'a>(vocabulary: &'a Vocabulary, word: &str, limit: usiz
             let mut rows = Rows::default();
             let mut near = Vec::new();
             for index in first..vocabulary.len().min(first + WORDS) {
-                // In UTF-8 a letter has at most four bytes, and lower case may have other ones: only far ones are out.
+                // A cheap filter by bytes: a character takes at most four bytes in UTF-8, and its lower case may take
+                // another number.
                 if vocabulary.word(index).len() > 4 * (wanted.len() + most) + LONGER {
                     continue;
                 }
@@ -60,15 +60,15 @@ pub fn closest_spellings<'a>(vocabulary: &'a Vocabulary, word: &str, limit: usiz
     found.into_iter().map(|(_, index)| vocabulary.word(index)).collect()
 }
 
-/// How many letters a word may have beyond a beginning that was written.
+/// How many letters a word may have beyond the prefix.
 const LONGER: usize = 8;
 
-/// The letters in lower case.
+/// The characters in lower case.
 fn folded(word: &str) -> impl Iterator<Item = char> {
     word.chars().flat_map(char::to_lowercase)
 }
 
-/// The edit distance of two words (Levenshtein), as far as it is no more than some number.
+/// Computes edit distances (Levenshtein) up to a limit, with a reusable buffer.
 #[derive(Default)]
 struct Rows {
     row: Vec<usize>,
@@ -79,7 +79,8 @@ impl Rows {
         if a.len().abs_diff(b.len()) > most {
             return None;
         }
-        // `row[j]`: from the first `i` letters of `a` to the first `j` of `b`. Only places near the diagonal can stay small.
+        // `row[j]` is the distance between the first `i` letters of `a` and the first `j` of `b`. Only cells near the
+        // diagonal can be within the limit.
         self.row.clear();
         self.row.extend((0..=b.len()).map(|j| if j <= most { j } else { most + 1 }));
         for i in 1..=a.len() {
@@ -105,7 +106,7 @@ impl Rows {
 mod tests {
     use super::*;
 
-    /// The textbook's.
+    /// The textbook algorithm.
     fn levenshtein(a: &[char], b: &[char]) -> usize {
         let mut row: Vec<usize> = (0..=b.len()).collect();
         for i in 1..=a.len() {

@@ -1,4 +1,4 @@
-//! Translates what a person types: words of one view, their best translations in others.
+//! Translation of single words: the best translations of words of one view in others.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,19 +15,19 @@ use crate::retrieve::{Criterion, Hit, Retriever};
 use crate::space::Space;
 use crate::vectors::{Embeddings, Matrix};
 
-/// How many spellings are suggested for a word that is not there.
+/// Number of spelling suggestions for an unknown word.
 const SUGGESTIONS: usize = 3;
 
-/// How to translate.
+/// Options of translation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
 pub struct TranslateOptions {
-    /// What candidates are ranked by.
+    /// The criterion that ranks candidates.
     pub criterion: Criterion,
-    /// How many candidates each word gets in each view, at least one.
+    /// Number of candidates per word and target view, at least one.
     pub candidates: usize,
-    /// A translation is not known when its first candidate is less probable than this.
+    /// A translation counts as unknown if the confidence of its first candidate is lower than this.
     pub min_confidence: f64,
 }
 
@@ -46,16 +46,16 @@ setters!(TranslateOptions {
     with_min_confidence: min_confidence = f64,
 });
 
-/// Translates words of one view of a space to others, any number of times. Clones share words, vectors and what is prepared of
-/// them.
+/// Translates words of one view of a space to others, any number of times. Clones share words, vectors and prepared
+/// data.
 #[derive(Clone)]
 pub struct Translator {
     alignment: Arc<Alignment>,
     from: String,
-    /// Place of the view in the model.
+    /// Index of the view in the model.
     view: usize,
     source: Embeddings,
-    /// Vectors of words that the space does not have.
+    /// Original vectors for words that are not in the space.
     further: Option<Embeddings>,
     targets: Vec<Target>,
     options: TranslateOptions,
@@ -70,23 +70,23 @@ struct Target {
     confidence: Option<Confidence>,
 }
 
-/// What was found for some words. It serialises as `sememe translate --json` prints it.
+/// Translations of some words. It serialises to the JSON of `sememe translate --json`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Translations {
-    /// The view that the words are of.
+    /// The view of the words.
     pub from: String,
-    /// The views that they were translated to.
+    /// The views that the words were translated to.
     pub to: Vec<String>,
-    /// What candidates are ranked by.
+    /// The criterion that ranked the candidates.
     pub criterion: Criterion,
-    /// A translation is not known when its first candidate is less probable than this.
+    /// A translation counts as unknown if the confidence of its first candidate is lower than this.
     pub min_confidence: f64,
-    /// For every word that has a vector, in order, one for each view.
+    /// For every word with a vector, in order, one translation per target view.
     pub translations: Vec<WordTranslation>,
-    /// Words that have no vector.
+    /// Out-of-vocabulary words.
     pub unknown: Vec<String>,
-    /// What these may be misspellings of.
+    /// Spelling suggestions for the out-of-vocabulary words.
     pub suggestions: BTreeMap<String, Vec<String>>,
 }
 
@@ -98,13 +98,13 @@ pub struct WordTranslation {
     pub word: String,
     /// The view of the candidates.
     pub to: String,
-    /// Whether the first candidate is sure enough.
+    /// Whether the confidence of the first candidate is high enough.
     pub known: bool,
-    /// The best first; none for a word without a direction.
+    /// Candidates, best first; empty for a zero vector where the criterion uses cosines.
     pub candidates: Vec<Candidate>,
 }
 
-/// A word that may be a translation.
+/// A candidate translation.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Candidate {
@@ -112,12 +112,12 @@ pub struct Candidate {
     pub word: String,
     /// Its score by the criterion.
     pub score: f32,
-    /// How probable it is right, where the space is calibrated.
+    /// The calibrated probability that it is right, if the space is calibrated.
     pub confidence: Option<f64>,
 }
 
 impl Translator {
-    /// Prepares to translate words of the view `from` to some other views.
+    /// Prepares to translate words of the view `from` to other views.
     pub fn open(
         space: &Space,
         from: &str,
@@ -147,26 +147,26 @@ impl Translator {
         })
     }
 
-    /// Looks words that the space does not have up among these vectors, which are of the view before it was aligned. A fastText
-    /// model composes the vector of any word.
+    /// Sets a fallback for words that are not in the space: their original vectors, which are preprocessed and
+    /// projected. A fastText model composes vectors of out-of-vocabulary words from n-grams.
     pub fn with_vectors(self, further: Embeddings) -> Result<Self> {
         self.alignment.model.views[self.view].check_dimension(further.dim())?;
         Ok(Translator { further: Some(further), ..self })
     }
 
-    /// Whether translations to every view come with confidences: a space that was aligned without words to calibrate them by
-    /// has none.
+    /// Whether translations to every view come with confidences. A space that was aligned without held-out words for
+    /// calibration has none.
     pub fn has_confidences(&self) -> bool {
         self.targets.iter().all(|target| target.confidence.is_some())
     }
 
-    /// How many words of each view are never found, as their vectors are zero and the criterion compares directions.
+    /// Number of zero targets of each view, which are never found where the criterion uses cosines.
     pub fn zero_targets(&self) -> impl Iterator<Item = (&str, usize)> {
         self.targets.iter().map(|target| (target.name.as_str(), target.retriever.zero_targets()))
     }
 
-    /// The best translations of words as somebody wrote them: under the casing of the space, expressions with spaces or
-    /// underscores.
+    /// The best translations of words as people write them: the casing of the space is applied, and expressions may be
+    /// written with spaces or underscores.
     pub fn translate(&self, words: &[impl AsRef<str>], observer: &dyn Observer) -> Result<Translations> {
         let (mut known, mut queries) = (Vec::new(), Vec::new());
         let (mut unknown, mut suggestions) = (Vec::new(), BTreeMap::new());
@@ -209,7 +209,7 @@ impl Translator {
         })
     }
 
-    /// Where a word lies in the latent space: as the space says, or from further vectors.
+    /// The latent vector of a word, from the space or from the fallback vectors.
     fn vector(&self, spelled: &str) -> Result<Option<Vec<f32>>> {
         if let Some(row) = find_word(self.source.vocabulary(), spelled) {
             return Ok(Some(self.source.vector(row).to_vec()));
@@ -223,7 +223,7 @@ impl Translator {
         Ok(Some(self.alignment.model.views[self.view].project(&prepared)?.into_vec()))
     }
 
-    /// Whether the first candidate is sure enough.
+    /// Whether the confidence of the first candidate is high enough.
     fn is_known(&self, candidates: &[Candidate]) -> bool {
         let is_sure = |confidence| confidence >= self.options.min_confidence;
         candidates.first().is_some_and(|first| first.confidence.is_none_or(is_sure))
@@ -231,7 +231,7 @@ impl Translator {
 }
 
 impl Target {
-    /// The words of hits, with how sure they are.
+    /// Candidates with their words and confidences.
     fn candidates(&self, queries: &Matrix, hits: Vec<Vec<Hit>>) -> Vec<Vec<Candidate>> {
         let confidences = match &self.confidence {
             Some(confidence) => confidence.of_hits(queries, &hits),
@@ -250,7 +250,7 @@ impl Target {
 }
 
 impl Translations {
-    /// What to say of a word that is not there, with the spellings that may be meant.
+    /// A message about an out-of-vocabulary word, with spelling suggestions.
     pub fn about_unknown(&self, word: &str) -> String {
         let spelled = self.suggestions.get(word).map_or(&[][..], Vec::as_slice);
         let spelled: Vec<String> = spelled.iter().map(|word| format!("{word:?}")).collect();
