@@ -13,10 +13,10 @@ use crate::error::{Error, Place, Result};
 use crate::files::{Bytes, Input, Output, little_endian};
 use crate::linalg::Mat;
 
-/// The metadata key under which our JSON object is stored (safetensors metadata are strings).
+/// The metadata key of our JSON object, which is stored as a string, as safetensors requires.
 const METADATA_KEY: &str = "sememe";
 
-/// An array to be written.
+/// An array to write.
 pub(crate) struct Tensor<'a> {
     dtype: Dtype,
     shape: Vec<usize>,
@@ -42,7 +42,7 @@ impl<'a> Tensor<'a> {
         Tensor { dtype: Dtype::U64, shape: vec![values.len()], data: Cow::Owned(data) }
     }
 
-    /// A matrix, stored row by row.
+    /// A matrix in row-major order.
     pub(crate) fn matrix(matrix: &Mat) -> Self {
         let (rows, cols) = (matrix.nrows(), matrix.ncols());
         let values = (0..rows).flat_map(|row| (0..cols).map(move |col| matrix[(row, col)]));
@@ -54,7 +54,7 @@ impl<'a> Tensor<'a> {
     }
 }
 
-/// Writes arrays and metadata; the same content always gives the same bytes.
+/// Writes arrays and metadata. The same content always gives the same bytes.
 pub(crate) fn write(path: &Path, metadata: &impl Serialize, mut tensors: Vec<(String, Tensor)>) -> Result<()> {
     let header = header(metadata, &mut tensors);
     let mut output = Output::create(path)?;
@@ -65,16 +65,16 @@ pub(crate) fn write(path: &Path, metadata: &impl Serialize, mut tensors: Vec<(St
     output.finish()
 }
 
-/// What [`write`] writes.
+/// The bytes that [`write`] writes to a file.
 pub(crate) fn to_bytes(metadata: &impl Serialize, mut tensors: Vec<(String, Tensor)>) -> Vec<u8> {
     let mut bytes = header(metadata, &mut tensors);
     tensors.iter().for_each(|(_, tensor)| bytes.extend_from_slice(&tensor.data));
     bytes
 }
 
-/// What comes before the arrays, which are put in order.
+/// Sorts the arrays and returns the header that precedes them.
 fn header(metadata: &impl Serialize, tensors: &mut [(String, Tensor)]) -> Vec<u8> {
-    // Widest numbers first, so that all are aligned.
+    // Widest types first, so that all arrays are aligned.
     tensors.sort_by(|(name, a), (other, b)| b.dtype.cmp(&a.dtype).then(name.cmp(other)));
     let metadata = serde_json::to_string(metadata).expect("metadata are plain data");
     let mut header = Map::new();
@@ -94,16 +94,16 @@ fn header(metadata: &impl Serialize, tensors: &mut [(String, Tensor)]) -> Vec<u8
 /// The longest header that the safetensors crate reads.
 const LONGEST_HEADER: u64 = 100_000_000;
 
-/// The length of the header, if this is the beginning of a safetensors file.
+/// The length of the header, if `head` is the beginning of a safetensors file.
 fn header_len(head: &[u8]) -> Option<usize> {
     let (len, rest) = head.split_first_chunk()?;
     let len = u64::from_le_bytes(*len);
-    // Read no further than what can be a header: a compressed file may hold far more than there is memory.
+    // Limits how much is read: a compressed file may expand beyond the available memory.
     if rest.first() == Some(&b'{') && len <= LONGEST_HEADER { usize::try_from(len).ok() } else { None }
 }
 
-/// The kind of file that our metadata name, by the header alone: the arrays are neither read nor decompressed. None
-/// where there are no metadata of ours.
+/// The kind of file in our metadata, from the header alone: arrays are neither read nor decompressed. `None` for files
+/// without our metadata.
 pub(crate) fn kind(input: &Input) -> Result<Option<String>> {
     let Some(len) = header_len(&input.head(9)?) else { return Ok(None) };
     let head = input.head(8 + len)?;
@@ -117,12 +117,13 @@ fn kind_in(metadata: &str) -> Option<String> {
     value.get("kind").and_then(Value::as_str).map(str::to_owned)
 }
 
-/// Refuses arrays that lie outside the file, before their sizes are added up where the sum may overflow.
+/// Returns an error for arrays that lie outside the file, before the safetensors crate adds up their sizes, which could
+/// overflow.
 fn check_offsets(path: &Path, bytes: &[u8]) -> Result<()> {
     let header_len = bytes.first_chunk().map_or(0, |len| u64::from_le_bytes(*len));
     let header_end = usize::try_from(header_len).ok().and_then(|len| len.checked_add(8));
     let header = header_end.and_then(|end| bytes.get(8..end)).unwrap_or_default();
-    // What is no header at all is left to the safetensors crate, which says what is wrong with it.
+    // The safetensors crate reports invalid headers.
     let Ok(header) = serde_json::from_slice::<safetensors::tensor::Metadata>(header) else { return Ok(()) };
     let outside = header.tensors().into_iter().filter(|(_, info)| info.data_offsets.1 > bytes.len());
     match outside.min_by_key(|(_, info)| info.data_offsets) {
@@ -141,7 +142,7 @@ struct Location {
     len: usize,
 }
 
-/// An open safetensors file whose arrays stay where they are.
+/// An open safetensors file. The arrays stay in the file.
 pub(crate) struct TensorFile {
     path: PathBuf,
     bytes: Bytes,
@@ -184,7 +185,7 @@ impl TensorFile {
         &self.path
     }
 
-    /// Our metadata, which must say that the file is a `kind` of a version that we know.
+    /// Our metadata; an error unless the file is of this kind and version.
     pub(crate) fn metadata<T: DeserializeOwned>(&self, kind: &str, version: u64) -> Result<T> {
         let text = self.metadata.as_deref().ok_or_else(|| self.error(format!("is no {kind} written by sememe")))?;
         let value: Value =
@@ -203,12 +204,12 @@ impl TensorFile {
         serde_json::from_value(value).map_err(|e| self.error(format!("has incomplete {kind} metadata ({e})")))
     }
 
-    /// Whether our metadata say that the file is a `kind`, of whatever version.
+    /// Whether our metadata say that the file is of this kind, in any version.
     pub(crate) fn is_of_kind(&self, kind: &str) -> bool {
         self.metadata.as_deref().and_then(kind_in).is_some_and(|found| found == kind)
     }
 
-    /// Names and shapes of the arrays, by name.
+    /// Names and shapes of the arrays, sorted by name.
     pub(crate) fn shapes(&self) -> Vec<(&str, &[usize])> {
         let mut shapes: Vec<_> = self.locations.iter().map(|(name, at)| (name.as_str(), &at.shape[..])).collect();
         shapes.sort();
@@ -219,7 +220,7 @@ impl TensorFile {
         self.locations.contains_key(name)
     }
 
-    /// Type, shape and place of an array.
+    /// Data type, shape, file content and byte offset of an array.
     pub(crate) fn locate(&self, name: &str) -> Result<(Dtype, &[usize], Bytes, usize)> {
         let at = self.locations.get(name).ok_or_else(|| self.error(format!("has no array {name:?}")))?;
         Ok((at.dtype, &at.shape, self.bytes.clone(), at.start))
@@ -234,7 +235,7 @@ impl TensorFile {
         Ok(data.chunks_exact(8).map(|b| u64::from_le_bytes(b.try_into().expect("eight bytes"))).collect())
     }
 
-    /// A vector of finite numbers of a given length.
+    /// A vector of `len` finite numbers.
     pub(crate) fn f64s(&self, name: &str, len: usize) -> Result<Vec<f64>> {
         let data = self.data(name, Dtype::F64)?;
         let values: Vec<f64> =
@@ -248,10 +249,10 @@ impl TensorFile {
         Ok(values)
     }
 
-    /// A matrix of finite numbers of a given shape.
+    /// A `rows` x `cols` matrix of finite numbers.
     pub(crate) fn matrix(&self, name: &str, rows: usize, cols: usize) -> Result<Mat> {
         let (_, shape, ..) = self.locate(name)?;
-        // Nothing times 2^60 is nothing to store, but a matrix that takes forever to walk through.
+        // An empty dimension takes no storage, whatever the other one is: iterating over 2^60 empty rows would not end.
         if shape != [rows, cols] || shape.contains(&0) {
             let needed = format!("rows and columns are needed, {rows} x {cols} here");
             return Err(self.error(format!("the array {name:?} is of shape {shape:?}; {needed}")));

@@ -1,4 +1,4 @@
-//! One error type: every variant says what went wrong, where, and what to do about it.
+//! The error type: every variant says what went wrong, where, and what to do about it.
 
 mod skipped;
 
@@ -14,8 +14,8 @@ pub type Result<T> = std::result::Result<T, Error>;
 
 /// Everything that can go wrong in this library.
 ///
-/// What the operating system said is the [source](std::error::Error::source) of an error and no part of its message, so
-/// that what prints the whole chain, as `{error:#}` of the crate anyhow does, says it once.
+/// The message of the operating system is the [source](std::error::Error::source) of an error and not part of its own
+/// message. Printing the whole chain, as `{error:#}` of the crate anyhow does, shows it once.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -24,28 +24,28 @@ pub enum Error {
     Read {
         /// The file.
         path: PathBuf,
-        /// What the operating system said.
+        /// The error of the operating system.
         source: io::Error,
     },
-    /// A file could not be written; nothing is left at its final name.
+    /// A file could not be written. No incomplete file is left under its name.
     #[error("cannot write {}", path.display())]
     Write {
         /// The file.
         path: PathBuf,
-        /// What the operating system said.
+        /// The error of the operating system.
         source: io::Error,
     },
-    /// A file is not what it should be.
+    /// A file is malformed.
     #[error("{}{at}: {problem}", path.display())]
     Malformed {
         /// The file.
         path: PathBuf,
-        /// Where in the file.
+        /// The place in the file.
         at: Place,
-        /// What is wrong there and what can be done.
+        /// What is wrong and how to fix it.
         problem: String,
     },
-    /// A file is of a kind that this build of the library leaves out.
+    /// The file needs an optional feature that this build lacks.
     #[error(
         "{}: is {kind}, which this build of sememe cannot read: build it with the Cargo feature `{feature}`",
         path.display()
@@ -53,87 +53,87 @@ pub enum Error {
     MissingFeature {
         /// The file.
         path: PathBuf,
-        /// What it is.
+        /// The kind of file.
         kind: &'static str,
-        /// The feature that reads it.
+        /// The Cargo feature that reads it.
         feature: &'static str,
     },
-    /// More lines or entries of a file had to be skipped than is tolerable.
+    /// Too many lines or entries of a file were skipped.
     #[error("{}: too many unusable entries ({bad} of {seen}; at most {tolerated} can be skipped): {skipped}", path.display())]
     TooManySkipped {
         /// The file.
         path: PathBuf,
-        /// Unusable entries met.
+        /// Number of unusable entries.
         bad: u64,
-        /// All entries met.
+        /// Number of all entries read.
         seen: u64,
         /// "1 %", or "none" under strict reading.
         tolerated: &'static str,
-        /// Which ones and why.
+        /// Numbers of skipped entries by reason.
         skipped: Skipped,
     },
     /// A parameter is outside its range.
     #[error("{name} is {given}: {expected}")]
     Argument {
-        /// The parameter.
+        /// The name of the parameter.
         name: &'static str,
-        /// What was given.
+        /// The given value.
         given: String,
-        /// What it must be.
+        /// The valid values.
         expected: String,
     },
-    /// Something was asked that makes no sense; the message says what, and what to ask instead.
+    /// An invalid request. The message says what is wrong and what to do instead.
     #[error("{0}")]
     Request(String),
-    /// There is nothing to align a view with.
+    /// Fewer than two views were given.
     #[error("one view cannot be aligned with itself: give at least two, NAME=FILE each")]
     TooFewViews,
     /// Two views have the same name.
     #[error("two views are named {0:?}; each needs a name of its own")]
     DuplicateView(String),
-    /// A view was named that does not exist.
+    /// No view has this name.
     #[error("there is no view named {name:?}; there {}", list(known))]
     UnknownView {
-        /// The name asked for.
+        /// The requested name.
         name: String,
-        /// The names there are.
+        /// The existing names.
         known: Vec<String>,
     },
-    /// Something was asked that only a generative model can answer.
+    /// The request needs a generative model.
     #[error("{method} has no density: only ibfa and mbfa model how vectors come about")]
     NoDensity {
-        /// How the model was fitted.
+        /// The method that the model was fitted by.
         method: &'static str,
     },
-    /// The data do not determine the model that was asked for.
+    /// The data are insufficient to fit the requested model.
     #[error("not enough data: {0}")]
     NotEnoughData(String),
-    /// Views were aligned without any supervision, and not found to be alike.
+    /// Unsupervised alignment failed: its result is no better than chance.
     #[error(
         "{:?} and {:?} could not be aligned without a dictionary: the best attempt scores {objective:.3}, random ones \
          {chance:.3}, so it is no better than chance; give a dictionary, or take identical strings as one",
         views[0], views[1]
     )]
     NoBetterThanChance {
-        /// Their names.
+        /// The names of the views.
         views: [String; 2],
         /// The mean CSLS of words with their best translations.
         objective: f64,
-        /// The mean of the same after random starts.
+        /// The mean of the same score after random initialisations.
         chance: f64,
     },
-    /// Learning was ended before anybody could know whether it had found something.
+    /// Unsupervised learning was stopped before its success could be judged.
     #[error("stopped before it was known whether {:?} and {:?} can be aligned without a dictionary", .0[0], .0[1])]
     StoppedEarly([String; 2]),
-    /// The observer asked the work to stop before it had a result.
+    /// The observer stopped the work before it had a result.
     #[error("stopped before it was done")]
     Stopped,
-    /// What went wrong is the source; this says where.
+    /// Adds context to an error, which is the source.
     #[error("{place}")]
     Within {
-        /// The view or the file.
+        /// The view or the file where it happened.
         place: String,
-        /// What went wrong there.
+        /// The error.
         source: Box<Error>,
     },
     /// A matrix computation failed its residual check.
@@ -142,7 +142,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// True when the input or the request is at fault, false when the work itself failed.
+    /// True if the input or the request is invalid, false if the computation or writing failed.
     pub fn is_bad_input(&self) -> bool {
         match self {
             Error::Within { source, .. } => source.is_bad_input(),
@@ -155,7 +155,7 @@ impl Error {
         }
     }
 
-    /// The same error, with where it happened.
+    /// Adds the place where the error happened.
     pub(crate) fn within(self, place: impl Into<String>) -> Self {
         Error::Within { place: place.into(), source: Box::new(self) }
     }
@@ -182,7 +182,7 @@ impl Error {
     }
 }
 
-/// Where in a file something was found.
+/// A place in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Place {

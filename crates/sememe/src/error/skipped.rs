@@ -1,4 +1,4 @@
-//! What a reader passed over, and why.
+//! Counts of entries that a reader skipped, by reason.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -7,29 +7,30 @@ use serde::Serialize;
 
 use super::Place;
 
-/// Why an entry of a file was not taken.
+/// The reason why an entry of a file was skipped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Reason {
     /// The word is not valid UTF-8.
     InvalidUtf8,
-    /// The word was there before; the first one is kept.
+    /// The word is a duplicate; its first occurrence is kept.
     Duplicate,
-    /// There is no word, or it contains a line break.
+    /// The word is missing, too long or contains a line break.
     NoWord,
-    /// Too few fields on the line.
+    /// The line has too few fields.
     WrongFieldCount,
-    /// A field that should be a number is none.
+    /// A field is not a number.
     NotANumber,
     /// A number is NaN or infinite.
     NotFinite,
-    /// All numbers are zero: the vector points nowhere.
+    /// All numbers are zero, so the vector has no direction.
     ZeroVector,
 }
 
 impl Reason {
-    /// Whether the entry is a fault of the file; invalid UTF-8 and duplicates are ordinary in real files.
+    /// Whether the entry counts as an error of the file. Invalid UTF-8 and duplicates are common in real files and do
+    /// not.
     fn is_bad(self) -> bool {
         !matches!(self, Reason::InvalidUtf8 | Reason::Duplicate)
     }
@@ -47,34 +48,34 @@ impl Reason {
     }
 }
 
-/// Counts of passed-over entries by reason, with the place of the first of each.
+/// Counts of skipped entries by reason, with the place of the first one for each reason.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Skipped {
     tallies: BTreeMap<Reason, (u64, Place)>,
 }
 
 impl Skipped {
-    /// Counts one more entry.
+    /// Counts a skipped entry.
     pub(crate) fn add(&mut self, reason: Reason, place: Place) {
         self.tallies.entry(reason).or_insert((0, place)).0 += 1;
     }
 
-    /// How many were passed over for one reason.
+    /// Number of entries skipped for one reason.
     pub fn count(&self, reason: Reason) -> u64 {
         self.tallies.get(&reason).map_or(0, |(count, _)| *count)
     }
 
-    /// Where the first one of a reason was.
+    /// The place of the first entry skipped for one reason.
     pub fn first(&self, reason: Reason) -> Option<Place> {
         self.tallies.get(&reason).map(|(_, place)| *place)
     }
 
-    /// How many were passed over in all.
+    /// Number of all skipped entries.
     pub fn total(&self) -> u64 {
         self.tallies.values().map(|(count, _)| count).sum()
     }
 
-    /// How many of them were faults of the file.
+    /// Number of skipped entries that count as errors of the file.
     pub fn bad(&self) -> u64 {
         self.tallies.iter().filter(|(reason, _)| reason.is_bad()).map(|(_, (count, _))| count).sum()
     }

@@ -37,8 +37,9 @@ impl SentencePairs {
     /// Reads a file in one of two formats:
     ///
     /// - lines of `score TAB sentence TAB sentence`, in a file such as `STS12.MSRpar.tsv`;
-    /// - lines of `sentence TAB sentence`, as originally released, in a file such as `STS.input.MSRpar.txt`. The ratings
-    ///   are in `STS.gs.MSRpar.txt` beside it, and the name of the folder begins with the release: `STS12-en-test`.
+    /// - lines of `sentence TAB sentence`, as originally released, in a file such as `STS.input.MSRpar.txt`. The
+    ///   ratings are in `STS.gs.MSRpar.txt` beside it. The name of the folder begins with the release, such as
+    ///   `STS12-en-test`.
     pub fn read(path: &Path) -> Result<Self> {
         let name = set_name(path);
         match name.strip_prefix(INPUT) {

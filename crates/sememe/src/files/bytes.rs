@@ -1,8 +1,8 @@
-//! Numbers as they lie in files.
+//! Byte order of numbers in files.
 
 use std::borrow::Cow;
 
-/// The bytes of f32 numbers as every format here stores them.
+/// The little-endian bytes of f32 numbers, as in every format here.
 pub(crate) fn little_endian(values: &[f32]) -> Cow<'_, [u8]> {
     match cfg!(target_endian = "little") {
         true => Cow::Borrowed(bytemuck::cast_slice(values)),

@@ -1,5 +1,5 @@
-//! How files are compressed, and how they are decompressed: each kind but gzip by a Cargo feature of its own, since their
-//! libraries are written in C.
+//! Detection of compression, and decompression. All formats but gzip need a Cargo feature each, because their libraries
+//! are written in C.
 
 use std::io::{self, Read};
 use std::path::Path;
@@ -14,7 +14,7 @@ pub(super) enum Compression {
 }
 
 impl Compression {
-    /// How a file with this beginning is compressed, if at all.
+    /// Detects the compression of a file from its first bytes.
     pub(super) fn of(head: &[u8]) -> Option<Self> {
         match head {
             [0x1f, 0x8b, ..] => Some(Compression::Gzip),
@@ -47,7 +47,7 @@ impl Compression {
     }
 }
 
-/// What an xz file may ask for to be decompressed: `xz -9` asks for 65 MiB, a damaged header for 4 GiB.
+/// Memory limit for decompressing xz: `xz -9` needs 65 MiB, a damaged header may ask for 4 GiB.
 #[cfg(feature = "xz")]
 const XZ_MEMORY: u64 = 512 << 20;
 

@@ -1,4 +1,4 @@
-//! Files in: mapped or decompressed, text in blocks of whole lines.
+//! Input files: memory-mapped or decompressed, with text in blocks of whole lines.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -27,9 +27,9 @@ impl Bytes {
     /// Maps a file into memory.
     ///
     /// # Safety
-    /// Nobody may truncate or change the file while the bytes are in use.
+    /// The file must not be truncated or changed while the bytes are in use.
     unsafe fn map(file: &File) -> io::Result<Self> {
-        // SAFETY: the caller keeps the contract.
+        // SAFETY: the caller upholds the contract.
         Ok(Bytes(Storage::Mapped(Arc::new(unsafe { Mmap::map(file) }?))))
     }
 }
@@ -51,7 +51,7 @@ impl From<Vec<u8>> for Bytes {
     }
 }
 
-/// A file to read from, plain or compressed, not yet interpreted.
+/// An input file, plain or compressed.
 pub struct Input {
     path: PathBuf,
     raw: Bytes,
@@ -59,16 +59,16 @@ pub struct Input {
 }
 
 impl Input {
-    /// Opens a file; directories and empty files are errors.
+    /// Opens a file. Folders and empty files are errors.
     ///
-    /// A plain file is memory-mapped, so it must not be truncated by someone else while it is in use.
-    /// What cannot be mapped (a pipe) is read into memory.
+    /// A plain file is memory-mapped, so it must not be truncated while it is in use. A file that cannot be mapped,
+    /// such as a pipe, is read into memory.
     pub fn open(path: &Path) -> Result<Self> {
         let file = File::open(path).map_err(|e| Error::read(path, e))?;
         let about = file.metadata().map_err(|e| Error::read(path, e))?;
         refuse_folder(path, &about)?;
         let raw = if about.is_file() && about.len() > 0 {
-            // SAFETY: the map is only read; that nobody truncates the file meanwhile is the documented contract.
+            // SAFETY: the map is only read. The documented contract excludes truncation.
             unsafe { Bytes::map(&file) }.map_err(|e| Error::read(path, e))?
         } else {
             let mut bytes = Vec::new();
@@ -78,7 +78,7 @@ impl Input {
         Self::new(path, raw)
     }
 
-    /// Bytes in memory under a name for messages; what the readers see is the same as for a file.
+    /// Data in memory, with a name for messages. Readers treat it like a file.
     pub fn from_bytes(name: impl Into<PathBuf>, bytes: Vec<u8>) -> Result<Self> {
         Self::new(&name.into(), bytes.into())
     }
@@ -91,7 +91,7 @@ impl Input {
         Ok(Input { path: path.to_owned(), raw, compression })
     }
 
-    /// The name of the file.
+    /// The path of the file.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -101,7 +101,7 @@ impl Input {
         self.raw.len() as u64
     }
 
-    /// The content as it is on disk, before any decompression.
+    /// The stored content, before any decompression.
     pub(super) fn stored(&self) -> &[u8] {
         &self.raw
     }
@@ -110,7 +110,7 @@ impl Input {
         self.compression.is_some()
     }
 
-    /// The first bytes of the (decompressed) content, at most `len` of them.
+    /// The first `len` bytes of the (decompressed) content, or fewer if it is shorter.
     pub(crate) fn head(&self, len: usize) -> Result<Vec<u8>> {
         let mut head = Vec::new();
         self.reader()?.take(len as u64).read_to_end(&mut head).map_err(|e| self.decompression_error(e))?;
@@ -141,7 +141,7 @@ impl Input {
         })
     }
 
-    /// Hands out the (decompressed) content in blocks of whole lines.
+    /// Returns the (decompressed) content in blocks of whole lines.
     pub(crate) fn blocks(&self) -> Result<Blocks<'_>> {
         Ok(match self.compression {
             None => Blocks::Mapped { rest: &self.raw },
@@ -164,14 +164,15 @@ impl Input {
 
 pub(crate) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// Archives that hold no more than this are unpacked whatever their size.
+/// Archives up to this decompressed size are accepted regardless of their compression ratio.
 const ALWAYS_UNPACKED: u64 = 256 << 20;
-/// Numbers and dictionaries hardly shrink to a tenth: an archive that grows by more is a mistake or a trap.
+/// Largest compression ratio accepted. Vectors and dictionaries rarely reach ten; more is a mistake or a decompression
+/// bomb.
 const MOST_EXPANSION: u64 = 32;
 
-/// How much text is handed out at a time: enough to keep all threads busy, little beside the matrix it becomes.
+/// Bytes of text per block: enough to keep all threads busy, small compared with the resulting matrix.
 const BLOCK: usize = 8 << 20;
-/// A line longer than this is no line of word vectors.
+/// Longest line accepted.
 const LONGEST_LINE: usize = 64 << 20;
 
 /// Blocks of whole lines; see [`Input::blocks`].
@@ -181,7 +182,7 @@ pub(crate) enum Blocks<'a> {
 }
 
 impl Blocks<'_> {
-    /// The next block: whole lines, the last of which may lack its newline at the end of the file.
+    /// The next block of whole lines. At the end of the file, the last line may lack its newline.
     pub(crate) fn next(&mut self) -> Result<Option<&[u8]>> {
         match self {
             Blocks::Mapped { rest } => {
@@ -227,7 +228,7 @@ impl Blocks<'_> {
     }
 }
 
-/// Whether there is a file to read here, before the work that leads up to reading it. A pipe is not opened.
+/// Checks that a file exists and is no folder. Call it before long computations. Pipes are not opened.
 pub fn check_readable(path: &Path) -> Result<()> {
     refuse_folder(path, &fs::metadata(path).map_err(|e| Error::read(path, e))?)
 }

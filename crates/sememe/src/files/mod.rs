@@ -1,4 +1,5 @@
-//! Files in: mapped or decompressed. Files out: written beside their final name and renamed into place.
+//! Input files, memory-mapped or decompressed, and output files, written beside their final name and renamed into
+//! place.
 
 mod bytes;
 mod compression;

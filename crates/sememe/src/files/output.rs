@@ -1,4 +1,5 @@
-//! Files and folders out: they are written beside their final name and appear there when they are complete.
+//! Output files and folders: they are written beside their final name and renamed when they are complete (atomic
+//! writes).
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -14,24 +15,24 @@ use super::temporary::{
 };
 use crate::error::{Error, Place, Result};
 
-/// A file that appears under its name only when it is complete. A pipe or a device is written into instead.
+/// A file that appears under its name only when it is complete. Pipes and devices are written to directly.
 pub(crate) struct Output {
-    /// As the caller named it, for messages.
+    /// The path that the caller gave, for messages.
     path: PathBuf,
     writer: BufWriter<Sink>,
 }
 
 enum Sink {
-    /// A file that is to replace `target`.
+    /// A temporary file that will replace `target`.
     Beside { temporary: NamedTempFile, target: PathBuf },
-    /// What only passes bytes on.
+    /// A pipe, a device or standard output.
     Stream(Box<dyn Write>),
 }
 
 impl Write for Sink {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
-            // The file itself, as the errors of `NamedTempFile` tell its temporary name.
+            // Writes to the file itself, because the errors of `NamedTempFile` mention its temporary name.
             Sink::Beside { temporary, .. } => temporary.as_file_mut().write(bytes),
             Sink::Stream(stream) => stream.write(bytes),
         }
@@ -76,18 +77,18 @@ impl Output {
     }
 }
 
-/// Writes a whole file, which appears when it is complete.
+/// Writes a whole file. It appears under its name only when it is complete.
 pub fn write(path: &Path, bytes: &[u8]) -> Result<()> {
     let mut output = Output::create(path)?;
     output.write_all(bytes)?;
     output.finish()
 }
 
-/// Where the bytes of an output file go.
+/// The destination of an output file.
 enum Target {
-    /// To a file with this name, which is no link.
+    /// A file with this name, with symbolic links resolved.
     File(PathBuf),
-    /// Into a pipe or a device.
+    /// A pipe or a device.
     Stream,
 }
 
@@ -107,32 +108,33 @@ impl Target {
     }
 }
 
-/// Whether a file can be written here; worth asking before the work that leads up to it. Nothing is left behind.
+/// Checks that a file can be written here. Call it before long computations. It leaves nothing behind.
 pub fn check_writable(path: &Path) -> Result<()> {
     match Target::of(path)? {
         Target::File(target) => temporary_file(path, &target).map(drop),
-        // To open a pipe is to be waited for by its reader.
+        // Opening a pipe would block until it has a reader.
         Target::Stream => Ok(()),
     }
 }
 
-/// Whether this name stands for what the program prints to. It is written through the stream that is already open:
-/// opened by name, a file that was redirected to would be overwritten from its beginning.
+/// Whether this path is standard output. It is written through the open stream: opening it by name would overwrite a
+/// redirected file from its beginning.
 pub fn is_standard_output(path: &Path) -> bool {
     path == Path::new("/dev/stdout")
 }
 
 /// A folder that appears under its name only when it is complete.
 pub struct OutputFolder {
-    /// As the caller named it, for messages.
+    /// The path that the caller gave, for messages.
     path: PathBuf,
-    /// Where it will be: `path` behind symbolic links.
+    /// The final path: `path` with symbolic links resolved.
     target: PathBuf,
     temporary: TempDir,
 }
 
 impl OutputFolder {
-    /// Dropped without being finished, it leaves nothing behind: creating it is also how to learn whether it can be.
+    /// Creates a temporary folder beside the final path. It is deleted if dropped before [`OutputFolder::finish`], so
+    /// creating it also checks that the path is writable.
     pub fn create(path: &Path) -> Result<Self> {
         let target = behind_links(path)?;
         if target.file_name().is_none() || is_current_folder(&target) || is_mount_point(&target) {
@@ -148,12 +150,12 @@ impl OutputFolder {
         Ok(OutputFolder { path: path.to_owned(), target, temporary })
     }
 
-    /// Where to write the files meanwhile.
+    /// The temporary folder to write files to.
     pub fn path(&self) -> &Path {
         self.temporary.path()
     }
 
-    /// An error about a file in it, which should be named as it will be called and not as it is meanwhile.
+    /// Replaces the temporary path in an error by the final path.
     pub(crate) fn with_final_name(&self, error: Error) -> Error {
         match error {
             Error::Write { path, source } => {
@@ -164,15 +166,15 @@ impl OutputFolder {
         }
     }
 
-    /// Copies a file of the same name from another folder.
+    /// Copies a file from another folder, under the same name.
     pub(crate) fn copy(&self, from: &Path) -> Result<()> {
         let to = self.path().join(from.file_name().unwrap_or_default());
         write(&to, Input::open(from)?.stored()).map_err(|error| self.with_final_name(error))
     }
 
-    /// Moves the folder to its name. A folder of that name is moved aside first, where nobody changes it any more, and
-    /// `may_replace` is asked about it under its new path: if the answer is an error, or if the new folder cannot take
-    /// its place, the old one is put back. It is deleted last.
+    /// Renames the folder to its final path. An existing folder is moved aside first, so that other processes cannot
+    /// change it, and `may_replace` is called with its new path. If that returns an error or the new folder cannot be
+    /// renamed, the old folder is restored. Otherwise it is deleted last.
     pub fn finish<E: From<Error>>(
         self,
         may_replace: impl FnOnce(&Path) -> std::result::Result<(), E>,
@@ -181,7 +183,7 @@ impl OutputFolder {
         let failed = |e| Error::write(&path, e);
         durable::sync_folder(temporary.path()).map_err(failed)?;
         let mut aside = None;
-        // Anything but a folder keeps the new one from taking its place.
+        // If the target is no folder, renaming fails below.
         if target.is_dir() {
             let folder = temporary_folder(&path, &target, REPLACED)?;
             let old = folder.path().join(OLD);
@@ -201,10 +203,10 @@ impl OutputFolder {
     }
 }
 
-/// What a replaced folder is called in the temporary folder that it waits in.
+/// Name of a replaced folder inside its temporary folder.
 const OLD: &str = "old";
 
-/// Puts the old folder back. Where that fails, it is kept where it is and the error says so.
+/// Restores the old folder. If that fails, the folder stays where it is and the error names its path.
 fn put_back(aside: TempDir, target: &Path) -> io::Result<()> {
     fs::rename(aside.path().join(OLD), target).map_err(|error| {
         let kept = aside.keep().join(OLD);
@@ -212,18 +214,18 @@ fn put_back(aside: TempDir, target: &Path) -> io::Result<()> {
     })
 }
 
-/// Removes what this process has begun to write at `path`, or in the folder there, and has not finished. For programs that end without
-/// returning, such as on Ctrl-C: nothing is cleaned up then by itself. A folder that was about to be replaced is put
-/// back.
+/// Removes unfinished outputs of this process at `path` or in the folder there. Call it before the process exits
+/// without unwinding, for instance on Ctrl-C, because destructors do not run then. A folder that was about to be
+/// replaced is restored.
 pub fn remove_unfinished(path: &Path) {
     let Ok(target) = behind_links(path) else { return };
     for unfinished in own_temporaries(&target, UNFINISHED).into_iter().chain(own_temporaries_in(&target)) {
-        // Another thread may be writing to it still; a file that it adds meanwhile keeps the folder from being removed.
+        // Another thread may still be writing: a new file makes the removal fail, so it is tried again.
         let is_removed = || fs::remove_file(&unfinished).is_ok() || fs::remove_dir_all(&unfinished).is_ok();
         let _ = (0..5).any(|_| is_removed());
     }
     for replaced in own_temporaries(&target, REPLACED) {
-        // Fails if the new folder is in place: then the old one has served.
+        // Fails if the new folder is in place; then the old one is not needed any more.
         let _ = fs::rename(replaced.join(OLD), &target);
         if target.exists() {
             let _ = fs::remove_dir_all(&replaced);
@@ -235,7 +237,7 @@ fn is_current_folder(path: &Path) -> bool {
     fs::canonicalize(path).is_ok_and(|path| fs::canonicalize(".").is_ok_and(|current| path == current))
 }
 
-/// Whether another file system begins here: such a folder can neither be moved nor be moved over.
+/// Whether a path is a mount point, which can be neither renamed nor replaced.
 fn is_mount_point(path: &Path) -> bool {
     #[cfg(unix)]
     {
@@ -260,12 +262,12 @@ mod tests {
         entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
     }
 
-    /// Lets any folder be replaced.
+    /// Allows any folder to be replaced.
     fn anything(_: &Path) -> Result<()> {
         Ok(())
     }
 
-    /// A folder of the name `space` with one file, and a new one that is to replace it.
+    /// An existing folder `space` with one file, and a new folder that will replace it.
     fn old_and_new(folder: &Path) -> (PathBuf, OutputFolder) {
         let space = folder.join("space");
         fs::create_dir(&space).unwrap();
@@ -279,7 +281,7 @@ mod tests {
     fn a_folder_is_replaced_only_if_it_may_be_when_it_is_out_of_reach() {
         let folder = tempfile::tempdir().unwrap();
         let (space, new) = old_and_new(folder.path());
-        // Somebody puts something into the folder after any check that came before.
+        // Another process adds a file after all earlier checks.
         fs::write(space.join("late"), "keep").unwrap();
         let refused = new.finish(|old| {
             assert!(old != space && !space.exists(), "nobody finds the folder by its name any more");
@@ -345,7 +347,7 @@ mod tests {
         let output = Output::create(&file).unwrap();
         let unfinished = OutputFolder::create(&space).unwrap();
         write(&unfinished.path().join("en.safetensors"), b"x").unwrap();
-        // As it is for a moment while a folder is replaced.
+        // The intermediate state while a folder is replaced.
         let replaced = temporary_folder(&space, &space, REPLACED).unwrap();
         fs::create_dir(replaced.path().join(OLD)).unwrap();
         fs::write(replaced.path().join(OLD).join("kept"), "").unwrap();

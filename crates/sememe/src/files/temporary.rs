@@ -1,7 +1,7 @@
-//! What outputs are called before they are complete, and where that is.
+//! Names of temporary files and folders for unfinished outputs.
 //!
-//! An unfinished output is called `.NAME.sememe-PROCESS-RANDOM` and lies beside its final name. The name alone says
-//! whose it is, so what a process has left can be found without a list of it being kept anywhere.
+//! An unfinished output is called `.NAME.sememe-PROCESS-RANDOM` and is beside its final path. The name identifies the
+//! process, so its unfinished outputs can be found without keeping a list.
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -12,13 +12,13 @@ use tempfile::{NamedTempFile, TempDir};
 
 use crate::error::{Error, Result};
 
-/// What temporary names say after the name of the output and before the process.
+/// The part of a temporary name between the name of the output and the process id.
 pub(super) const UNFINISHED: &str = "sememe";
 pub(super) const REPLACED: &str = "sememe-old";
 
-/// What the names of this process's temporary files for `target` begin with.
+/// The prefix of this process's temporary names for `target`.
 fn temporary_prefix(target: &Path, what: &str) -> String {
-    // Cut, as names have a limit of 255 bytes.
+    // Truncated, because file names are limited to 255 bytes.
     let name: String = target.file_name().unwrap_or_default().to_string_lossy().chars().take(32).collect();
     format!(".{name}.{what}-{}-", std::process::id())
 }
@@ -30,7 +30,7 @@ pub(super) fn own_temporaries(target: &Path, what: &str) -> Vec<PathBuf> {
     own.map(|entry| entry.path()).collect()
 }
 
-/// What this process has not finished in a folder.
+/// Unfinished outputs of this process in a folder.
 pub(super) fn own_temporaries_in(folder: &Path) -> Vec<PathBuf> {
     let mark = format!(".{UNFINISHED}-{}-", std::process::id());
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
@@ -38,25 +38,25 @@ pub(super) fn own_temporaries_in(folder: &Path) -> Vec<PathBuf> {
     own.map(|entry| entry.path()).collect()
 }
 
-/// Whether a file has a name that only what some sememe did not finish has.
+/// Whether a name is that of an unfinished output of any sememe process.
 pub(crate) fn is_temporary(name: &OsStr) -> bool {
     let name = name.to_string_lossy();
     name.starts_with('.') && name.contains(&format!(".{UNFINISHED}-"))
 }
 
-/// A new file beside `target`, with the permissions that the umask leaves.
+/// Creates a file beside `target`, with the default permissions of the umask.
 pub(super) fn temporary_file(path: &Path, target: &Path) -> Result<NamedTempFile> {
     let prefix = temporary_prefix(target, UNFINISHED);
-    // Not `tempfile_in`, whose files are private.
+    // `tempfile_in` would create a file that only its owner can read.
     let file = tempfile::Builder::new().prefix(&prefix).make_in(parent_folder(target), |path| File::create_new(path));
     file.map_err(|e| not_created(path, target, e))
 }
 
-/// A new folder beside `target`, with the permissions that the umask leaves.
+/// Creates a folder beside `target`, with the default permissions of the umask.
 pub(super) fn temporary_folder(path: &Path, target: &Path, what: &str) -> Result<TempDir> {
     let prefix = temporary_prefix(target, what);
     let folder = tempfile::Builder::new().prefix(&prefix).tempdir_in(parent_folder(target));
-    // `tempdir_in` adds the temporary name, which tells nobody anything, to what the system said.
+    // `tempdir_in` adds the temporary path to the system's message, which would confuse users.
     folder.map_err(|e| not_created(path, target, e.kind().into()))
 }
 
@@ -69,12 +69,12 @@ fn not_created(path: &Path, target: &Path, error: io::Error) -> Error {
     Error::write(path, io::Error::new(io::ErrorKind::NotFound, problem))
 }
 
-/// As many links as Linux follows.
+/// Maximum number of symbolic links to follow, as on Linux.
 const MOST_LINKS: usize = 40;
 
-/// The path that symbolic links lead to, whether or not there is something at it.
+/// The path with symbolic links resolved, whether or not it exists.
 pub(super) fn behind_links(path: &Path) -> Result<PathBuf> {
-    // Without a slash at its end, which would hide that it is a link.
+    // Removes a trailing slash, which would hide that the path is a link.
     let mut behind: PathBuf = path.components().collect();
     for _ in 0..MOST_LINKS {
         match fs::read_link(&behind) {

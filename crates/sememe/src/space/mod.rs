@@ -62,8 +62,8 @@ impl fmt::Debug for Space {
 
 impl Space {
     /// Writes a space. `latent` holds the projected vocabularies in the order of the model's views; some may be
-    /// missing. The folder appears only when it is complete. An existing space is replaced; any other folder or file is
-    /// an error.
+    /// missing. The folder appears only when it is complete. An existing space or empty folder is replaced; anything
+    /// else at `path` is an error.
     pub fn write(path: &Path, alignment: &Alignment, latent: &[Option<LatentView>]) -> Result<()> {
         assert_eq!(latent.len(), alignment.model.views.len(), "one vocabulary or none per view");
         let folder = OutputFolder::create(path)?;

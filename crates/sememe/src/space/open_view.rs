@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::retrieve::{Side, get_or_compute};
 use crate::vectors::Embeddings;
 
-/// The words and vectors of a view, with everything computed from them. Clones share all of it.
+/// The words and vectors of a view, with everything computed from them, shared by all searches.
 pub(super) struct OpenView {
     path: PathBuf,
     embeddings: Embeddings,

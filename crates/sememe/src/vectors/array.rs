@@ -1,4 +1,4 @@
-//! Plain arrays of numbers (`.npy`, safetensors) that get their words from a list beside them.
+//! Plain arrays of numbers (`.npy`, safetensors) with a word list beside them.
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,7 @@ use crate::error::{Error, Place, Result};
 use crate::files::{Bytes, Input};
 use crate::observe::{Meter, Observer, Stage};
 
-/// How one number is stored.
+/// The type of the numbers in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Element {
     I8,
@@ -53,7 +53,7 @@ pub(crate) struct Array {
 }
 
 impl Array {
-    /// Checks that the file really holds what its header declares.
+    /// Checks that the file contains as many numbers as its header declares.
     pub(crate) fn new(
         path: &Path,
         (bytes, start): (Bytes, usize),
@@ -84,23 +84,23 @@ impl Array {
         }));
     }
 
-    /// The array as it lies in the file, when it already is what [`Matrix`] wants.
+    /// The array without a copy, if the file has the layout of [`Matrix`].
     fn as_matrix(&self, rows: usize) -> Option<Matrix> {
         (self.element == Element::F32 && !self.column_major)
             .then(|| Matrix::from_bytes(self.bytes.clone(), self.start, rows, self.cols))
     }
 
-    /// What is told how much of so many rows was read.
+    /// Reports the progress of reading `rows` rows.
     fn meter<'a>(&self, observer: &'a dyn Observer, rows: usize) -> Meter<'a> {
         Meter::new(observer, Stage::Reading, rows * self.row_len())
     }
 
-    /// Bytes of a row in the file.
+    /// Bytes per row in the file.
     fn row_len(&self) -> usize {
         self.cols * self.element.size()
     }
 
-    /// All rows, or so many from the beginning, whatever is in them.
+    /// All rows, or the first `max_rows`, without checking their numbers.
     pub(crate) fn into_matrix(self, max_rows: Option<usize>, observer: &dyn Observer) -> Result<Matrix> {
         let rows = max_rows.unwrap_or(usize::MAX).min(self.rows);
         let meter = self.meter(observer, rows);
@@ -168,7 +168,7 @@ fn distinct_words(words: &[&[u8]]) -> Option<Vocabulary> {
     words.iter().all(|word| check_word(word).is_ok_and(|word| vocabulary.push(word))).then_some(vocabulary)
 }
 
-/// A file with one word a line.
+/// A file with one word per line.
 pub(crate) struct WordList {
     path: PathBuf,
     text: Bytes,
@@ -179,12 +179,13 @@ impl WordList {
         Ok(WordList { path: input.path().to_owned(), text: input.text()? })
     }
 
-    /// The list inside a file of our own, where a byte order mark is part of a word.
+    /// The word list inside a file written by sememe, where a byte order mark is part of a word.
     pub(crate) fn inside(path: &Path, text: &[u8]) -> Self {
         WordList { path: path.to_owned(), text: text.to_vec().into() }
     }
 
-    /// The list that belongs to an array: the one named, `stem.words.txt`, `stem.txt`, or `words.txt` beside it.
+    /// The word list of an array: the one named in the options, or `stem.words.txt`, `stem.txt` or `words.txt` beside
+    /// it.
     pub(crate) fn beside(array: &Path, options: &ReadOptions) -> Result<Self> {
         let candidates = match &options.words {
             Some(named) => vec![named.clone()],
@@ -206,7 +207,7 @@ impl WordList {
         }
     }
 
-    /// The lines, of which there must be `rows`.
+    /// The lines; an error unless there are `rows` of them.
     fn lines(&self, rows: usize) -> Result<Vec<&[u8]>> {
         let text: &[u8] = &self.text;
         let text = text.strip_suffix(b"\n").unwrap_or(text);

@@ -23,23 +23,23 @@ pub struct Embeddings {
 }
 
 impl Embeddings {
-    /// Joins words and rows. Panics when their numbers differ.
+    /// Combines words and rows. Panics when their numbers differ.
     pub fn new(vocabulary: Vocabulary, matrix: Matrix) -> Self {
         assert_eq!(vocabulary.len(), matrix.rows(), "one row a word");
         Embeddings { vocabulary: Arc::new(vocabulary), matrix, subwords: None }
     }
 
-    /// How many words there are.
+    /// Number of words.
     pub fn len(&self) -> usize {
         self.vocabulary.len()
     }
 
-    /// True when there is no word.
+    /// True when there are no words.
     pub fn is_empty(&self) -> bool {
         self.vocabulary.is_empty()
     }
 
-    /// Length of each vector.
+    /// Dimension of the vectors.
     pub fn dim(&self) -> usize {
         self.matrix.cols()
     }
@@ -49,12 +49,12 @@ impl Embeddings {
         &self.vocabulary
     }
 
-    /// The vectors, one a row.
+    /// The vectors, one per row.
     pub fn matrix(&self) -> &Matrix {
         &self.matrix
     }
 
-    /// The vectors without their words.
+    /// Converts into the vectors without their words.
     pub fn into_matrix(self) -> Matrix {
         self.matrix
     }
@@ -77,12 +77,12 @@ impl Embeddings {
         Embeddings { vocabulary: self.vocabulary.clone(), matrix, subwords: None }
     }
 
-    /// The word at `index`. Panics when there is none.
+    /// The word at `index`. Panics when `index` is out of range.
     pub fn word(&self, index: usize) -> &str {
         self.vocabulary.word(index)
     }
 
-    /// The vector at `index`. Panics when there is none.
+    /// The vector at `index`. Panics when `index` is out of range.
     pub fn vector(&self, index: usize) -> &[f32] {
         self.matrix.row(index)
     }
@@ -92,7 +92,7 @@ impl Embeddings {
         self.vocabulary.get(word).map(|index| self.vector(index))
     }
 
-    /// The n-gram table, where the vectors came from a fastText model that has one.
+    /// The n-gram table, if the vectors come from a fastText model with subwords.
     pub fn subwords(&self) -> Option<&Subwords> {
         self.subwords.as_ref()
     }
@@ -102,8 +102,8 @@ impl Embeddings {
         self.subwords = Some(subwords);
     }
 
-    /// The vectors of the given words, composed from n-grams where a word is unknown and the source allows it;
-    /// and the words for which there is none.
+    /// The vectors of the given words and the list of words without a vector. Out-of-vocabulary words are composed from
+    /// n-grams if the source has subwords.
     pub fn select<'a>(&self, words: impl IntoIterator<Item = &'a str>) -> (Embeddings, Vec<&'a str>) {
         let mut vocabulary = Vocabulary::new();
         let mut data = Vec::new();
@@ -121,7 +121,7 @@ impl Embeddings {
         (Embeddings::new(vocabulary, Matrix::new(data, self.dim())), missing)
     }
 
-    /// Lower-cases the words; of those that become equal the first is kept.
+    /// Lower-cases the words. Of words that become equal, the first is kept.
     pub fn lowercased(self) -> Self {
         let mut vocabulary = Vocabulary::new();
         let mut kept = Vec::new();
@@ -134,7 +134,7 @@ impl Embeddings {
         Embeddings { vocabulary: Arc::new(vocabulary), matrix, subwords: self.subwords }
     }
 
-    /// A hash of words and numbers, whatever file format they came from.
+    /// A hash of words and numbers, independent of the file format.
     pub fn fingerprint(&self) -> String {
         View::from_embeddings("", self.clone()).fingerprint()
     }

@@ -1,4 +1,4 @@
-//! fastText's binary models: the words' vectors, and the n-gram table that gives every other word one.
+//! fastText's binary models: the word vectors, and the n-gram table for out-of-vocabulary words.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ use crate::observe::{Meter, Observer, Stage};
 
 const VERSIONS: std::ops::RangeInclusive<i32> = 11..=12;
 const SUPERVISED: i32 = 3;
-/// Longer n-grams are in no model; a word of a damaged one could have more of them than memory holds.
+/// Upper limit of n-gram lengths. Real models stay far below; a damaged header could otherwise exhaust memory.
 const LONGEST_NGRAM: i32 = 64;
 
 pub(crate) fn read(input: &Input, options: &ReadOptions, observer: &dyn Observer) -> Result<Read> {
@@ -75,7 +75,7 @@ pub(crate) fn read(input: &Input, options: &ReadOptions, observer: &dyn Observer
     }
     let start = cursor.at;
     cursor.take_matrix(rows, cols)?;
-    // The output matrix is of no use here, but a file that lacks part of it is not whole.
+    // The output matrix is not needed, but a file without all of it is truncated.
     cursor.take(1)?;
     let (output_rows, output_cols) = (cursor.i64()?, cursor.i64()?);
     let output_rows = cursor.size(output_rows, "output rows")?;

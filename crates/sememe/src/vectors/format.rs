@@ -1,4 +1,4 @@
-//! Which formats there are, and how a file shows which one it has.
+//! File formats and their detection.
 
 use std::fmt;
 use std::path::Path;
@@ -11,7 +11,7 @@ use crate::error::{Error, Place, Result};
 use crate::files::Input;
 use crate::names;
 
-/// What fastText's models begin with.
+/// The magic number of fastText models.
 pub(super) const FASTTEXT_MAGIC: [u8; 4] = 793_712_314_i32.to_le_bytes();
 
 /// The file formats of word vectors.
@@ -21,20 +21,20 @@ pub(super) const FASTTEXT_MAGIC: [u8; 4] = 793_712_314_i32.to_le_bytes();
 pub enum Format {
     /// word2vec and fastText text, `.vec`, with a header.
     Text,
-    /// The same without a header.
+    /// GloVe text: the same without a header.
     Glove,
     /// word2vec binary.
     Word2vec,
-    /// A fastText model with its n-grams; reading it takes the Cargo feature `fasttext`.
+    /// A fastText model with its n-grams. Reading it needs the Cargo feature `fasttext`.
     FastText,
     /// A NumPy array with a word list beside it.
     Npy,
-    /// safetensors, with its words inside or beside it.
+    /// safetensors, with a word list inside or beside it.
     Safetensors,
 }
 
 impl Format {
-    /// All formats, with the names that [`FromStr`] takes.
+    /// All formats with their names, as [`FromStr`] parses them.
     pub const ALL: [(&'static str, Format); 6] = [
         ("text", Format::Text),
         ("glove", Format::Glove),
@@ -44,7 +44,7 @@ impl Format {
         ("safetensors", Format::Safetensors),
     ];
 
-    /// The format that a file to be written should have, by its name.
+    /// The format to write, by the extension of the file name.
     pub fn of_name(path: &Path) -> Result<Format> {
         let extension = path.extension().and_then(|e| e.to_str()).unwrap_or_default();
         Ok(match extension {
@@ -61,7 +61,7 @@ impl Format {
         })
     }
 
-    /// The format of a file to be read, by its content.
+    /// Detects the format of a file by its content.
     pub(super) fn detect(input: &Input) -> Result<Format> {
         let head = input.head(text::HEAD)?;
         if head.is_empty() {
@@ -82,7 +82,7 @@ impl Format {
         let newline = memchr::memchr(b'\n', &head).unwrap_or(head.len());
         if let Some((_, declared)) = text::parse_header(&head[..newline]) {
             let sample = &head[(newline + 1).min(head.len())..];
-            // Among floats there may be a "row" of one number by accident, not one of the declared dimension.
+            // Binary floats may look like a row of one number by accident, but not like one of the declared dimension.
             let has_text_row = text::look_at_beginning(sample, false, head.len() < text::HEAD).dim == declared;
             return Ok(if is_text(sample) || has_text_row { Format::Text } else { Format::Word2vec });
         }
@@ -104,14 +104,14 @@ impl FromStr for Format {
     }
 }
 
-/// Whether the beginning is valid UTF-8 without control characters, as rows of floats hardly ever are.
+/// Whether the beginning is valid UTF-8 without control characters, which binary floats hardly ever are.
 fn is_text(bytes: &[u8]) -> bool {
     let start = &bytes[..bytes.len().min(4096)];
     let is_utf8 = std::str::from_utf8(start).map_or_else(|e| e.error_len().is_none(), |_| true);
     is_utf8 && start.iter().all(|&b| b >= b' ' || b.is_ascii_whitespace())
 }
 
-/// Files that people hand over by mistake.
+/// Returns an error for files that are often given by mistake, such as web pages.
 fn refuse_other_files(input: &Input, head: &[u8]) -> Result<()> {
     let start = head.trim_ascii_start();
     let begins_with = |prefix: &[u8]| start.get(..prefix.len()).is_some_and(|s| s.eq_ignore_ascii_case(prefix));

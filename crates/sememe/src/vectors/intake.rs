@@ -1,20 +1,20 @@
-//! What every reader does with a word and its vector: check, count, keep.
+//! The part that all readers share: checks entries, counts skipped ones, and collects words and vectors.
 
 use std::path::Path;
 
 use super::{Embeddings, Matrix, ReadOptions, Vocabulary};
 use crate::error::{Error, Place, Reason, Result, Skipped};
 
-/// More than one in this many entries unusable means that the file is not what it seems.
+/// Reading fails if more than one in this many entries is unusable.
 const TOLERATED_ONE_IN: u64 = 100;
 
 /// Largest dimension accepted: far above any embedding in use, far below what a corrupt header claims.
 pub const MAX_DIMENSION: usize = 32_768;
 
-/// A longer run of bytes is no word.
+/// Longest word in bytes.
 pub(crate) const LONGEST_WORD: usize = 1 << 16;
 
-/// Gathers the words and vectors of one file in order.
+/// Collects the words and vectors of one file in order.
 pub(crate) struct Intake<'a> {
     path: &'a Path,
     options: &'a ReadOptions,
@@ -26,7 +26,7 @@ pub(crate) struct Intake<'a> {
 }
 
 impl<'a> Intake<'a> {
-    /// `expected` rows are made room for; it must come from the size of the file, never from what the file declares.
+    /// Allocates memory for `expected` rows, which must be derived from the size of the file, never from its header.
     pub(crate) fn new(path: &'a Path, options: &'a ReadOptions, dim: usize, expected: usize) -> Result<Self> {
         check_dimension(path, dim, Place::Whole)?;
         let rows = expected.min(options.max_words.unwrap_or(usize::MAX));
@@ -34,12 +34,12 @@ impl<'a> Intake<'a> {
         Ok(Intake { path, options, dim, vocabulary: Vocabulary::new(), vectors, skipped: Skipped::default(), seen: 0 })
     }
 
-    /// True when as many words are in as were asked for.
+    /// True when `max_words` words were read.
     pub(crate) fn is_full(&self) -> bool {
         self.options.max_words.is_some_and(|limit| self.vocabulary.len() >= limit)
     }
 
-    /// Takes one entry: what was read of it, or why it could not be read.
+    /// Adds one entry, or counts why it could not be read.
     pub(crate) fn take(&mut self, entry: std::result::Result<(&str, &[f32]), Reason>, place: Place) {
         self.seen += 1;
         match entry {
@@ -49,7 +49,7 @@ impl<'a> Intake<'a> {
         }
     }
 
-    /// The embeddings, unless too much had to be skipped.
+    /// Returns the embeddings, or an error if too many entries were skipped.
     pub(crate) fn finish(self) -> Result<(Embeddings, Skipped)> {
         let Intake { path, options, dim, vocabulary, vectors, skipped, seen } = self;
         check_skipped(path, options, &skipped, seen)?;
@@ -83,7 +83,7 @@ pub(crate) fn check_dimension(path: &Path, dim: usize, place: Place) -> Result<(
     Ok(())
 }
 
-/// The word as text, or why it cannot be one.
+/// The word as text, or the reason why it is invalid.
 pub(crate) fn check_word(word: &[u8]) -> std::result::Result<&str, Reason> {
     match std::str::from_utf8(word) {
         Err(_) => Err(Reason::InvalidUtf8),
@@ -93,7 +93,7 @@ pub(crate) fn check_word(word: &[u8]) -> std::result::Result<&str, Reason> {
     }
 }
 
-/// Why a vector cannot be used, if it cannot.
+/// The reason why a vector is invalid, if it is.
 pub(crate) fn check_vector(vector: &[f32]) -> std::result::Result<(), Reason> {
     if !vector.iter().all(|x| x.is_finite()) {
         return Err(Reason::NotFinite);

@@ -1,4 +1,4 @@
-//! A contiguous f32 matrix, row by row, in memory of its own or in that of another.
+//! A contiguous row-major f32 matrix, owned or borrowed.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -6,7 +6,8 @@ use std::sync::Arc;
 use crate::files::Bytes;
 use crate::linalg::Mat;
 
-/// Rows of f32, contiguous; owned, or borrowed without a copy, as from a mapped file. Clones share the numbers.
+/// Contiguous rows of f32, owned or borrowed without a copy, for instance from a memory-mapped file. Clones share the
+/// numbers.
 #[derive(Clone)]
 pub struct Matrix {
     rows: usize,
@@ -20,7 +21,7 @@ enum Storage {
     Borrowed(Arc<dyn AsRef<[f32]> + Send + Sync>),
 }
 
-/// Numbers as they lie in a file.
+/// Numbers in a memory-mapped file.
 struct MappedRows {
     bytes: Bytes,
     start: usize,
@@ -40,7 +41,7 @@ impl Matrix {
         Matrix { rows: data.len() / cols, cols, storage: Storage::Owned(Arc::new(data)) }
     }
 
-    /// Numbers that somebody else keeps, without a copy. Panics as [`Matrix::new`] does.
+    /// A matrix over numbers that another object owns, without a copy. Panics like [`Matrix::new`].
     ///
     /// ```
     /// use sememe::vectors::Matrix;
@@ -54,8 +55,8 @@ impl Matrix {
         Matrix { rows: len / cols, cols, storage: Storage::Borrowed(values) }
     }
 
-    /// Little-endian f32 in `bytes` from `start` on, without a copy where the machine and the alignment allow it.
-    /// Panics when the bytes are too few.
+    /// Little-endian f32 in `bytes` from `start` on, without a copy if endianness and alignment allow it. Panics when
+    /// there are too few bytes.
     pub(crate) fn from_bytes(bytes: Bytes, start: usize, rows: usize, cols: usize) -> Self {
         let range = start..start + rows * cols * 4;
         let usable =
@@ -87,7 +88,7 @@ impl Matrix {
         }
     }
 
-    /// All values, to change in place; copies them first unless they are this matrix's alone.
+    /// All values, mutable. Copies them first if they are shared or borrowed.
     pub fn as_mut_slice(&mut self) -> &mut [f32] {
         if let Storage::Borrowed(_) = self.storage {
             self.storage = Storage::Owned(Arc::new(self.as_slice().to_vec()));
@@ -98,7 +99,7 @@ impl Matrix {
         }
     }
 
-    /// All values, row after row; copies them unless they are this matrix's alone.
+    /// All values, row after row. Copies them if they are shared or borrowed.
     pub fn into_vec(self) -> Vec<f32> {
         match self.storage {
             Storage::Owned(data) => Arc::unwrap_or_clone(data),
@@ -106,7 +107,7 @@ impl Matrix {
         }
     }
 
-    /// One row. Panics when there is no such row.
+    /// One row. Panics when `index` is out of range.
     pub fn row(&self, index: usize) -> &[f32] {
         &self.as_slice()[index * self.cols..(index + 1) * self.cols]
     }
@@ -120,18 +121,18 @@ impl Matrix {
         Matrix { rows: indices.len(), cols: self.cols, storage: Storage::Owned(Arc::new(data)) }
     }
 
-    /// The first so many rows, or all if there are fewer.
+    /// The first `count` rows, or all if there are fewer.
     pub(crate) fn first(&self, count: usize) -> Matrix {
         let count = count.min(self.rows);
         Matrix::new(self.as_slice()[..count * self.cols].to_vec(), self.cols)
     }
 
-    /// Some rows as columns, for sums in double precision.
+    /// A range of rows as columns in double precision.
     pub(crate) fn columns(&self, rows: Range<usize>) -> Mat {
         Mat::from_fn(self.cols, rows.len(), |i, j| f64::from(self.row(rows.start + j)[i]))
     }
 
-    /// Columns as rows.
+    /// The transpose of `columns`, in single precision.
     pub(crate) fn of_columns(columns: &Mat) -> Matrix {
         let values = (0..columns.ncols()).flat_map(|j| columns.col_as_slice(j)).map(|&value| value as f32);
         Matrix::new(values.collect(), columns.nrows())

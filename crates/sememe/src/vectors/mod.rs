@@ -1,4 +1,4 @@
-//! Word vectors: one file per format, one [`Embeddings`] out of all of them.
+//! Word vectors: readers and writers for all file formats, with [`Embeddings`] in common.
 
 mod array;
 mod embeddings;
@@ -35,46 +35,46 @@ use crate::names::setters;
 use crate::observe::Observer;
 use crate::tensors::TensorFile;
 
-/// Rows that one thread handles at a time. Fixed, so that nothing depends on the number of threads.
+/// Rows that one thread processes at a time. Fixed, so that results do not depend on the number of threads.
 pub(crate) const ROWS_AT_A_TIME: usize = 512;
 
-/// How to read word vectors. The default reads everything in the file, whatever format it has.
+/// Options for reading word vectors. The default reads the whole file and detects its format.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ReadOptions {
-    /// Read only as many words, from the beginning of the file.
+    /// Reads only the first `max_words` words.
     pub max_words: Option<usize>,
-    /// Take the file to be of this format instead of looking.
+    /// The format of the file, instead of detecting it.
     pub format: Option<Format>,
-    /// The word list of an array.
+    /// The word list of an array, if it is not beside the array.
     pub words: Option<PathBuf>,
-    /// Anything skipped is an error.
+    /// Returns an error if any entry is skipped.
     pub strict: bool,
 }
 
-/// Something about a file that should be known but did not keep it from being read.
+/// A problem of a file that did not prevent reading it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Warning {
-    /// The header declares another number of words than there are lines.
+    /// The number of words in the header differs from the number of lines.
     CountMismatch {
-        /// What the header says.
+        /// The number in the header.
         declared: u64,
-        /// What there is.
+        /// The number of lines.
         found: u64,
     },
-    /// Many words end in a number: the dimension may be too small.
+    /// Many words end with a number, so the dimension may be too small.
     NumbersInWords {
-        /// How many.
+        /// Number of such words.
         count: u64,
-        /// The first line with one.
+        /// The line of the first one.
         first: u64,
     },
-    /// There is something after the last declared entry.
+    /// There are bytes after the last declared entry.
     TrailingBytes {
-        /// Where it begins.
+        /// Byte offset of the first one.
         at: u64,
-        /// How long it is.
+        /// Number of bytes.
         len: u64,
     },
 }
@@ -101,17 +101,17 @@ impl fmt::Display for Warning {
     }
 }
 
-/// What came out of a file of word vectors.
+/// The result of reading a file of word vectors.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Read {
     /// The words and vectors.
     pub embeddings: Embeddings,
-    /// The format that the file has.
+    /// The format of the file.
     pub format: Format,
-    /// What was passed over.
+    /// Entries that were skipped.
     pub skipped: Skipped,
-    /// What should be known.
+    /// Warnings about the file.
     pub warnings: Vec<Warning>,
 }
 
@@ -131,7 +131,7 @@ pub fn read(path: &Path, options: &ReadOptions, observer: &dyn Observer) -> Resu
     read_input(&Input::open(path)?, None, options, observer)
 }
 
-/// [`read`] on bytes that are already at hand, and the word list of an array where it is at hand too.
+/// [`read`] on data in memory; `words` is the word list of an array.
 pub fn read_input(
     input: &Input,
     words: Option<&Input>,
@@ -157,8 +157,8 @@ pub fn read_input(
     }
 }
 
-/// Reads rows of numbers: those of an array even if no words belong to them, or the vectors of any other format. As rows are
-/// told apart by their numbers, nothing is skipped: what cannot be read is an error.
+/// Reads rows of numbers: an array, even without words, or the vectors of any other format. Rows are identified by
+/// their numbers, so nothing is skipped: an unusable row is an error.
 pub fn read_matrix(path: &Path, options: &ReadOptions, observer: &dyn Observer) -> Result<Matrix> {
     let input = Input::open(path)?;
     let format = match options.format {
@@ -175,7 +175,7 @@ pub fn read_matrix(path: &Path, options: &ReadOptions, observer: &dyn Observer) 
     }
 }
 
-/// Writes word vectors; the file appears under its name when it is complete.
+/// Writes word vectors. The file appears under its name only when it is complete.
 pub fn write(embeddings: &Embeddings, path: &Path, format: Format) -> Result<()> {
     match format {
         Format::Text | Format::Glove => text::write(embeddings, path, format),
@@ -186,7 +186,7 @@ pub fn write(embeddings: &Embeddings, path: &Path, format: Format) -> Result<()>
     }
 }
 
-/// The files that [`write()`] makes for a name: the array formats keep their words in a second one.
+/// The files that [`write()`] creates. A NumPy array has its words in a second file.
 pub fn files_written(path: &Path, format: Format) -> Vec<PathBuf> {
     match format {
         Format::Npy => vec![path.to_owned(), word_list_beside(path)],
@@ -194,14 +194,14 @@ pub fn files_written(path: &Path, format: Format) -> Vec<PathBuf> {
     }
 }
 
-/// Where the words of an array are written: `fr.words.txt` for `fr.npy`, and for `fr.npy.zst` too.
+/// The word list of an array: `fr.words.txt` for `fr.npy` and for `fr.npy.zst`.
 fn word_list_beside(array: &Path) -> PathBuf {
     let is_compressed = array.extension().is_some_and(|e| e == "gz" || e == "xz" || e == "zst");
     let plain = if is_compressed { array.with_extension("") } else { array.to_owned() };
     plain.with_extension("words.txt")
 }
 
-/// Reads a list of words, one a line; empty lines are passed over.
+/// Reads a list of words, one per line; empty lines are ignored.
 pub fn read_word_list(path: &Path) -> Result<Vec<String>> {
     let text = Input::open(path)?.text()?;
     let mut words = Vec::new();

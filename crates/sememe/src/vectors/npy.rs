@@ -1,7 +1,7 @@
 //! NumPy `.npy` arrays (format versions 1 to 3) with a word list beside them.
 //!
-//! The header is a Python dictionary literal of three known keys; it is read by hand because a general literal parser
-//! recurses on hostile nesting.
+//! The header is a Python dictionary literal with three known keys. It is parsed by hand, because a general literal
+//! parser would recurse on malicious nesting.
 
 use std::path::Path;
 
@@ -104,7 +104,7 @@ pub(crate) fn write(embeddings: &Embeddings, path: &Path) -> Result<()> {
     output.finish()
 }
 
-/// Writes rows of numbers of one of NumPy's types, given as bytes.
+/// Writes an array of a NumPy dtype, given as bytes.
 pub(crate) fn write_array(path: &Path, dtype: &str, shape: (usize, usize), bytes: &[u8]) -> Result<()> {
     let mut output = Output::create(path)?;
     write_header(&mut output, dtype, shape)?;

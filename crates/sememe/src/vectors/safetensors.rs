@@ -1,4 +1,4 @@
-//! Vectors in safetensors: an array with its words inside (as sememe writes them) or in a list beside it.
+//! Vectors in safetensors: an array with its words inside (as sememe writes it) or in a list beside it.
 
 use std::path::Path;
 
@@ -34,7 +34,7 @@ pub(crate) fn read(
     Ok(Read { embeddings, format: Format::Safetensors, skipped, warnings: Vec::new() })
 }
 
-/// The array called `vectors`, or the only one with rows and columns.
+/// The array called `vectors`, or the only two-dimensional one.
 pub(crate) fn array(file: &TensorFile) -> Result<Array> {
     let shapes = file.shapes();
     let candidates: Vec<&str> = shapes.iter().filter(|(_, shape)| shape.len() == 2).map(|(name, _)| *name).collect();
@@ -66,7 +66,7 @@ pub(crate) fn write(embeddings: &Embeddings, path: &Path) -> Result<()> {
     write_with(embeddings, Vec::new(), path)
 }
 
-/// Writes further arrays beside them.
+/// Writes vectors and words, and further arrays.
 pub(crate) fn write_with(embeddings: &Embeddings, further: Vec<(String, Tensor)>, path: &Path) -> Result<()> {
     let words: Vec<u8> = embeddings.vocabulary().iter().flat_map(|word| [word.as_bytes(), b"\n"].concat()).collect();
     let matrix = embeddings.matrix();

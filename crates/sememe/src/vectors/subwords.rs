@@ -1,4 +1,4 @@
-//! The n-grams of fastText models, which give words that a model does not know a vector.
+//! Subwords: the n-grams of fastText models, which give out-of-vocabulary words a vector.
 
 use super::Vocabulary;
 use super::array::Element;
@@ -8,7 +8,7 @@ use crate::files::Bytes;
 /// The end-of-sentence token; fastText gives it no n-grams.
 const END_OF_SENTENCE: &[u8] = b"</s>";
 
-/// The n-gram table of a fastText model, left in the file.
+/// The n-gram table of a fastText model. It stays in the file.
 #[derive(Clone)]
 pub struct Subwords {
     pub(super) bytes: Bytes,
@@ -16,15 +16,15 @@ pub struct Subwords {
     pub(super) dim: usize,
     pub(super) words: usize,
     pub(super) bucket: usize,
-    /// Shortest and longest n-gram; none when the model was trained without.
+    /// Lengths of the shortest and the longest n-gram; `None` for models without subwords.
     pub(super) n_range: Option<(usize, usize)>,
-    /// Words of the model beyond those asked for, with their rows: they are not unknown.
+    /// Words of the model beyond `max_words`, with their rows. They are not out-of-vocabulary.
     pub(super) unread: (Vocabulary, Vec<usize>),
 }
 
 impl Subwords {
-    /// The mean of the vectors of the word's n-grams; `None` when it has none or they cancel out.
-    /// A word of the model that was not read has its own vector.
+    /// The mean of the vectors of the word's n-grams; `None` if it has no n-grams or their sum is zero. Words of the
+    /// model beyond `max_words` have their own vectors.
     pub fn vector(&self, word: &str) -> Option<Vec<f32>> {
         if let Some(place) = self.unread.0.get(word) {
             return Some(self.known_word(self.unread.1[place], word.as_bytes()));
@@ -34,7 +34,7 @@ impl Subwords {
         (!rows.is_empty() && check_vector(&vector).is_ok()).then_some(vector)
     }
 
-    /// A word of the model has a row of its own beside those of its n-grams.
+    /// The vector of a word of the model: the mean of its own row and those of its n-grams.
     pub(super) fn known_word(&self, index: usize, word: &[u8]) -> Vec<f32> {
         let mut rows = vec![index];
         if word != END_OF_SENTENCE {

@@ -1,7 +1,7 @@
 //! Text vectors: word2vec and fastText `.vec` (with a `count dimension` header) and GloVe (without).
 //!
-//! Fields are separated by U+0020 and nothing else, and the last `dimension` fields of a line are the numbers: so words
-//! with no-break spaces, thin spaces or even plain spaces survive.
+//! The separator is U+0020 only, and the last `dimension` fields of a line are the numbers. Words with no-break spaces,
+//! thin spaces or even plain spaces are therefore preserved.
 
 use std::path::Path;
 
@@ -13,30 +13,30 @@ use crate::error::{Error, Place, Reason, Result};
 use crate::files::{BYTE_ORDER_MARK, Input, Output};
 use crate::observe::{Meter, Observer, Stage};
 
-/// How much text one thread parses at a time. Fixed, so that nothing depends on the number of threads.
+/// Bytes of text that one thread parses at a time. Fixed, so that results do not depend on the number of threads.
 const CHUNK: usize = 256 << 10;
-/// How many lines are looked at to learn the dimension.
+/// Number of lines from which the dimension is detected.
 const SAMPLE: usize = 100;
-/// How many bytes of the beginning are looked at to learn format and dimension.
+/// Number of bytes from which format and dimension are detected.
 pub(crate) const HEAD: usize = 1 << 20;
 
-/// What the beginning of a text file says.
+/// Header and dimension, detected from the beginning of a text file.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Beginning {
-    /// Words and dimension, where the first line declares them.
+    /// Number of words and dimension, if the first line declares them.
     pub(crate) header: Option<(u64, usize)>,
-    /// The dimension that most of the first lines have; zero when no line has a number.
+    /// The dimension of most of the first lines; zero when no line has a number.
     pub(crate) dim: usize,
 }
 
-/// Reads the first line as `count dimension`.
+/// Parses the header line `count dimension`.
 pub(crate) fn parse_header(line: &[u8]) -> Option<(u64, usize)> {
     let line = std::str::from_utf8(line).ok()?.trim_ascii();
     let (count, dim) = line.split_once(' ')?;
     Some((count.parse().ok()?, dim.trim_start().parse().ok()?))
 }
 
-/// Looks at the first lines. `complete` says that `head` is the whole file.
+/// Detects header and dimension from the first lines. `complete` says that `head` is the whole file.
 pub(crate) fn look_at_beginning(head: &[u8], with_header: bool, complete: bool) -> Beginning {
     let head = head.strip_prefix(BYTE_ORDER_MARK).unwrap_or(head);
     let mut lines: Vec<&[u8]> = head.split(|&b| b == b'\n').take(SAMPLE + 2).collect();
@@ -48,8 +48,8 @@ pub(crate) fn look_at_beginning(head: &[u8], with_header: bool, complete: bool) 
     Beginning { header, dim: most_common_dimension(rows) }
 }
 
-/// The most common number of trailing numeric fields, the smaller of equally common ones.
-/// One field is always left for the word, so that words which are numbers do not count.
+/// The most common number of trailing numeric fields; the smaller one on ties. One field is always left for the word,
+/// so that numeric words do not count.
 fn most_common_dimension(lines: &[&[u8]]) -> usize {
     let mut counts = std::collections::BTreeMap::new();
     for line in lines {
@@ -101,7 +101,7 @@ pub(crate) fn read(input: &Input, options: &ReadOptions, format: Format, observe
         }
         let in_block = block.map_or(0, <[u8]>::len);
         bytes += in_block;
-        // One block is copied to its place while the next one is parsed.
+        // One block is copied into the matrix while the next one is parsed.
         let pour = || {
             for chunk in parsed {
                 chunk.pour_into(&mut intake, first_line);
@@ -136,7 +136,7 @@ pub(crate) fn read(input: &Input, options: &ReadOptions, format: Format, observe
     Ok(Read { embeddings, format, skipped, warnings })
 }
 
-/// Why no line of the beginning has a word and a number.
+/// Explains why none of the first lines has a word and a number.
 fn no_vectors(path: &Path, head: &[u8], has_header: bool) -> Error {
     let line = 1 + u64::from(has_header);
     let first = head.split(|&b| b == b'\n').nth(usize::from(has_header)).unwrap_or_default();
@@ -151,12 +151,12 @@ fn no_vectors(path: &Path, head: &[u8], has_header: bool) -> Error {
     Error::malformed(path, Place::Line(line), problem)
 }
 
-/// How many rows to make room for: what the header says, but never more than the file can hold.
+/// Number of rows to allocate: as the header declares, but never more than the file can contain.
 fn expected_rows(input: &Input, dim: usize, declared: Option<u64>) -> usize {
-    // A word, and for each number a space and a digit. Compressed text is hardly ever under a quarter of its size.
+    // A line has a word, and for each number a space and a digit. Compression rarely exceeds a factor of four.
     let text_len = input.stored_len() * if input.is_compressed() { 4 } else { 1 };
     let possible = text_len / (2 * dim as u64 + 1) + 1;
-    // Without a header: as numbers usually take 8 bytes with their space.
+    // Without a header, a number with its space is assumed to take 8 bytes.
     declared.unwrap_or(text_len / (8 * dim as u64)).min(possible) as usize
 }
 
@@ -174,15 +174,16 @@ fn split_at_lines(mut block: &[u8]) -> Vec<&[u8]> {
     chunks
 }
 
-/// The parsed lines of one piece of text. Words are copied: the text may be in a buffer that is used again.
+/// The parsed lines of one piece of text. Words are copied, because the text may be in a buffer that is reused.
 struct Chunk {
     dim: usize,
     words: String,
-    /// For each line that is not empty: its number, and where in `words` its word ends or why it has none.
+    /// For each non-empty line: its number, and the end of its word in `words` or the reason why it is invalid.
     entries: Vec<(u64, std::result::Result<usize, Reason>)>,
     vectors: Vec<f32>,
     lines: u64,
-    /// Words such as `New York 0.1`: perhaps the line has more numbers than the dimension says.
+    /// Number of words that end with a number, such as `New York 0.1`. The lines may have more numbers than the
+    /// dimension.
     numbers_in_words: u64,
     first_number_in_word: Option<u64>,
 }
@@ -281,7 +282,7 @@ fn parse_plain_line<'a>(line: &'a [u8], dim: usize, vectors: &mut Vec<f32>) -> O
     rest.is_empty().then_some(&line[..word_end])
 }
 
-/// Anything else: the last `dim` fields are the numbers, the word is all that stands before them.
+/// The general case: the last `dim` fields are the numbers, everything before them is the word.
 fn parse_odd_line<'a>(line: &'a [u8], dim: usize, vectors: &mut Vec<f32>) -> std::result::Result<&'a [u8], Reason> {
     let start = vectors.len();
     let mut word = line;
@@ -299,13 +300,14 @@ fn parse_odd_line<'a>(line: &'a [u8], dim: usize, vectors: &mut Vec<f32>) -> std
     Ok(if spaces_are_runs { trim_line(word) } else { word })
 }
 
-/// A byte order mark at the beginning of a file is not part of its first word: a word that begins with one needs another.
+/// Readers drop a byte order mark at the beginning of a file. A first word that begins with one needs another before
+/// it.
 pub(crate) fn protective_byte_order_mark(embeddings: &Embeddings) -> &'static [u8] {
     let first = embeddings.vocabulary().iter().next().unwrap_or_default();
     if first.as_bytes().starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK } else { b"" }
 }
 
-/// Writes `.vec` (or GloVe, without a header) with the fewest digits that read back as the same numbers.
+/// Writes `.vec` (or GloVe, without a header) with the fewest digits that round-trip exactly.
 pub(crate) fn write(embeddings: &Embeddings, path: &Path, format: Format) -> Result<()> {
     let mut output = Output::create(path)?;
     if format == Format::Text {

@@ -1,4 +1,4 @@
-//! A view of the data: rows of numbers with a name and, if it has any, words.
+//! A view: a name, rows of numbers and optionally words.
 
 use std::fmt;
 use std::sync::Arc;
@@ -6,9 +6,10 @@ use std::sync::Arc;
 use super::{Embeddings, Matrix, ROWS_AT_A_TIME, Vocabulary};
 use crate::files::little_endian;
 
-/// A name, rows of numbers and perhaps words, one for each row.
+/// A name, rows of numbers and optionally a word for each row.
 ///
-/// Everything from moments to retrieval works on rows. Words matter where people look: dictionaries, translations, spaces.
+/// Everything from moments to retrieval works on rows. Words matter to people: in dictionaries, translations and
+/// spaces.
 ///
 /// ```
 /// use sememe::vectors::{Embeddings, Matrix, View};
@@ -26,18 +27,18 @@ pub struct View {
 }
 
 impl View {
-    /// Rows without words.
+    /// A view without words.
     pub fn new(name: impl Into<String>, rows: Matrix) -> Self {
         View { name: name.into(), rows, words: None }
     }
 
-    /// Words with their vectors.
+    /// A view of words with their vectors.
     pub fn from_embeddings(name: impl Into<String>, embeddings: Embeddings) -> Self {
         let words = Some(embeddings.shared_vocabulary());
         View { name: name.into(), rows: embeddings.into_matrix(), words }
     }
 
-    /// Its name: any string.
+    /// Its name, which can be any string.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -51,27 +52,27 @@ impl View {
         &mut self.rows
     }
 
-    /// The words, where it has any.
+    /// The words, if the view has any.
     pub fn words(&self) -> Option<&Vocabulary> {
         self.words.as_deref()
     }
 
-    /// How many rows there are.
+    /// Number of rows.
     pub fn len(&self) -> usize {
         self.rows.rows()
     }
 
-    /// True when there is no row.
+    /// True when there are no rows.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Length of each row.
+    /// Dimension of the rows.
     pub fn dim(&self) -> usize {
         self.rows.cols()
     }
 
-    /// What a row is called: its word, or its number where there are no words. Panics when there is no such row.
+    /// The label of a row: its word, or its number in a view without words. Panics when `row` is out of range.
     pub fn label(&self, row: usize) -> Label<'_> {
         assert!(row < self.len(), "row {row} of {}", self.len());
         match &self.words {
@@ -80,13 +81,13 @@ impl View {
         }
     }
 
-    /// The same view with other rows, which keep their words. Panics when their numbers differ.
+    /// The same view with other rows. Words are kept. Panics when the numbers of rows differ.
     pub fn with_rows(&self, rows: Matrix) -> Self {
         assert_eq!(self.len(), rows.rows(), "one row for each row");
         View { name: self.name.clone(), rows, words: self.words.clone() }
     }
 
-    /// The rows with their words; rows without words are named by their numbers.
+    /// The rows with their words; in a view without words, row numbers serve as words.
     pub fn named(&self) -> Embeddings {
         match &self.words {
             Some(words) => Embeddings::of_shared(words.clone(), self.rows.clone()),
@@ -98,7 +99,7 @@ impl View {
         }
     }
 
-    /// A hash of labels and numbers, whatever file they came from.
+    /// A hash of labels and numbers, independent of the file format.
     pub fn fingerprint(&self) -> String {
         let mut hasher = blake3::Hasher::new();
         hasher.update(&(self.dim() as u64).to_le_bytes());
@@ -119,16 +120,16 @@ impl fmt::Debug for View {
     }
 }
 
-/// What a row is called.
+/// The label of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Label<'a> {
     /// Its word.
     Word(&'a str),
-    /// Its number, where there are no words: digits in place, so that naming rows allocates nothing.
+    /// Its number, in a view without words. The digits are stored in place, so that labels need no allocation.
     Row {
         /// The digits.
         digits: [u8; 20],
-        /// Where they begin.
+        /// Index of the first digit.
         start: usize,
     },
 }

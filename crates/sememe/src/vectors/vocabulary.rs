@@ -1,4 +1,4 @@
-//! Words in order, and which place a word has.
+//! Vocabularies: words in order, with lookup by word.
 
 use std::hash::{BuildHasher, RandomState};
 
@@ -6,7 +6,7 @@ use hashbrown::HashTable;
 
 /// Distinct words in a fixed order, looked up by index or by spelling.
 ///
-/// All words share one string, so a vocabulary costs its text plus about 16 bytes a word.
+/// All words share one string, so a vocabulary takes its text plus about 16 bytes per word.
 #[derive(Clone, Default)]
 pub struct Vocabulary {
     text: String,
@@ -16,12 +16,12 @@ pub struct Vocabulary {
 }
 
 impl Vocabulary {
-    /// A vocabulary without words.
+    /// An empty vocabulary.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// A vocabulary without words that has room for so many, of so many bytes together.
+    /// An empty vocabulary with capacity for `words` words of `bytes` bytes in total.
     pub(crate) fn with_room_for(words: usize, bytes: usize) -> Self {
         Vocabulary {
             text: String::with_capacity(bytes),
@@ -31,17 +31,17 @@ impl Vocabulary {
         }
     }
 
-    /// How many words there are.
+    /// Number of words.
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// True when there is no word.
+    /// True when there are no words.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
 
-    /// The word at `index`. Panics when there is none.
+    /// The word at `index`. Panics when `index` is out of range.
     pub fn word(&self, index: usize) -> &str {
         let start = if index == 0 { 0 } else { self.ends[index - 1] };
         &self.text[start..self.ends[index]]
@@ -52,13 +52,13 @@ impl Vocabulary {
         (0..self.len()).map(|index| self.word(index))
     }
 
-    /// The place of a word.
+    /// The index of a word.
     pub fn get(&self, word: &str) -> Option<usize> {
         let hash = self.hasher.hash_one(word);
         self.places.find(hash, |&index| self.word(index as usize) == word).map(|&index| index as usize)
     }
 
-    /// Adds a word at the end; false when it is there already or the 2³² places are used up.
+    /// Appends a word. Returns false for a duplicate, or when all 2³² indices are taken.
     pub fn push(&mut self, word: &str) -> bool {
         let Ok(index) = u32::try_from(self.len()) else { return false };
         let hash = self.hasher.hash_one(word);

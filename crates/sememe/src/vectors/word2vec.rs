@@ -1,4 +1,5 @@
-//! word2vec's binary format: a text header `count dimension`, then per word its bytes, a space and little-endian f32.
+//! word2vec's binary format: a text header `count dimension`, then for each word its bytes, a space and little-endian
+//! f32.
 
 use std::path::Path;
 
@@ -21,7 +22,7 @@ pub(crate) fn read(input: &Input, options: &ReadOptions, observer: &dyn Observer
     };
     check_dimension(path, dim, Place::Line(1))?;
     let mut at = newline + 1;
-    // Each entry takes a word of one byte, a space and the numbers.
+    // An entry takes at least a word of one byte, a space and the numbers.
     let row_len = dim.min(MAX_DIMENSION + 1) * 4;
     let possible = (bytes.len() - at) / (row_len + 2) + 1;
     let mut intake = Intake::new(path, options, dim, possible.min(count as usize))?;
@@ -32,7 +33,7 @@ pub(crate) fn read(input: &Input, options: &ReadOptions, observer: &dyn Observer
         if intake.is_full() {
             break;
         }
-        // The original tool ends each vector with a newline, others do not.
+        // The original tool ends each vector with a newline; others do not.
         while bytes.get(at) == Some(&b'\n') {
             at += 1;
         }
@@ -62,7 +63,7 @@ pub(crate) fn read(input: &Input, options: &ReadOptions, observer: &dyn Observer
 }
 
 pub(crate) fn write(embeddings: &Embeddings, path: &Path) -> Result<()> {
-    // A space ends the word in this format, so a word with one could not be read back.
+    // A space ends the word in this format, so a word with a space could not be read back.
     if let Some(entry) = embeddings.vocabulary().iter().position(|word| word.contains(' ')) {
         let word = embeddings.word(entry);
         let problem = format!("the word {word:?} has a space, which word2vec .bin cannot hold; write another format");
