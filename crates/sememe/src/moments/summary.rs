@@ -1,4 +1,4 @@
-//! What moments were summed over, in a form that serialises.
+//! Serialisable summaries of moments and evidence.
 
 use serde::Serialize;
 
@@ -6,19 +6,19 @@ use super::{Evidence, Moments, Shape, Sources};
 use crate::names::serialize_count;
 use crate::prepare::{Casing, Step};
 
-/// Tuples that have the same views.
+/// The number of tuples that have the same views.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct TupleGroup {
     /// The views.
     pub views: Vec<String>,
-    /// How many tuples, or what they weigh.
+    /// Number of tuples, or the sum of their weights.
     #[serde(serialize_with = "serialize_count")]
     pub tuples: f64,
 }
 
 impl Moments {
-    /// The tuples by the views that they have.
+    /// The tuples, grouped by the views that they have.
     ///
     /// ```
     /// use sememe::{lexicon::Tuples, moments::Moments, vectors::{Matrix, View}};
@@ -41,24 +41,24 @@ impl Moments {
     }
 }
 
-/// What evidence was gathered from.
+/// A summary of evidence.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct EvidenceSummary {
     /// The views.
     pub views: Vec<Shape>,
-    /// The tuples by the views that they have.
+    /// The tuples, grouped by the views that they have.
     pub groups: Vec<TupleGroup>,
-    /// Whether words are told apart by their case.
+    /// The casing policy of words.
     pub casing: Casing,
-    /// What was done to the vectors first.
+    /// The normalisation steps of the vectors.
     pub normalize: Vec<Step>,
-    /// Hashes of vectors and tuples.
+    /// Fingerprints of vectors and tuples.
     pub sources: Sources,
 }
 
 impl Evidence {
-    /// What it was gathered from.
+    /// A summary of the evidence.
     pub fn summary(&self) -> EvidenceSummary {
         EvidenceSummary {
             views: self.moments.views().to_vec(),
