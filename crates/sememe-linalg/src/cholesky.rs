@@ -1,4 +1,4 @@
-//! The Cholesky factorisation and what follows from it.
+//! The Cholesky factorisation, with solves, inverse and determinant.
 
 use faer::Par;
 use faer::dyn_stack::{MemBuffer, MemStack};
@@ -37,7 +37,7 @@ impl Cholesky {
         let stack = MemStack::new(&mut memory);
         cholesky_in_place(l.0.as_mut(), Default::default(), Par::Seq, stack, parameters)
             .map_err(|_| Self::failed(what, "the matrix is not positive definite".to_owned()))?;
-        // The factorisation uses what is above the diagonal as memory.
+        // The factorisation uses the upper triangle as scratch memory.
         (1..n).for_each(|j| l.col_as_slice_mut(j)[..j].fill(0.0));
         match (0..n).all(|i| l[(i, i)].is_finite()) {
             true => Ok(Cholesky { l }),

@@ -8,7 +8,7 @@ use faer::linalg::evd::{self, ComputeEigenvectors};
 use super::products::sequential_product;
 use super::{Failure, Mat, RESIDUAL, Result, scale_columns, symmetric};
 
-/// Eigenvalues, increasing, and eigenvectors, one a column, of a symmetric matrix.
+/// Eigenvalues, increasing, and eigenvectors, as columns, of a symmetric matrix.
 pub struct Eigen {
     /// Eigenvalues.
     pub values: Vec<f64>,
@@ -28,7 +28,7 @@ impl Eigen {
         Ok(eigen)
     }
 
-    /// The decomposition, if its iteration converges.
+    /// The decomposition; `None` without convergence.
     fn unchecked(a: &Mat) -> Option<Self> {
         let n = a.nrows();
         let (mut vectors, mut values) = (Mat::zeros(n, n), Diag::zeros(n));

@@ -1,4 +1,4 @@
-//! Sums, scalings and copies, entry by entry.
+//! Elementwise sums, scalings and copies.
 
 use super::views::{contiguous, contiguous_mut};
 use super::{Mat, MatMut, MatRef};
@@ -8,7 +8,7 @@ pub fn scale_columns(a: &Mat, factors: &[f64]) -> Mat {
     Mat::from_fn(a.nrows(), factors.len(), |i, j| a[(i, j)] * factors[j])
 }
 
-/// `(A + Aᵀ) / 2`.
+/// The symmetric part, `(A + Aᵀ) / 2`.
 pub fn symmetric(a: &Mat) -> Mat {
     let mut symmetric = a.clone();
     for_each_below_diagonal(a.nrows(), |i, j| {
@@ -19,12 +19,12 @@ pub fn symmetric(a: &Mat) -> Mat {
     symmetric
 }
 
-/// Copies what is below the diagonal to above it.
+/// Copies the lower triangle to the upper one.
 pub(crate) fn mirror_lower(a: &mut Mat) {
     for_each_below_diagonal(a.nrows(), |i, j| a[(j, i)] = a[(i, j)]);
 }
 
-/// Visits all `(i, j)` with `i > j` tile by tile, so that neither `(i, j)` nor `(j, i)` jumps through memory.
+/// Visits all `(i, j)` with `i > j` tile by tile, so that accesses to both `(i, j)` and `(j, i)` are local in memory.
 fn for_each_below_diagonal(n: usize, mut visit: impl FnMut(usize, usize)) {
     const TILE: usize = 16;
     for left in (0..n).step_by(TILE) {
@@ -46,7 +46,7 @@ pub fn inner(a: &Mat, b: &Mat) -> f64 {
     (0..a.ncols()).map(|j| dot(a.col_as_slice(j), b.col_as_slice(j))).sum()
 }
 
-/// The block of `rows` and `cols`, each given as start and length.
+/// A copy of the block of `rows` and `cols`, each given as start and length.
 pub fn block(a: &Mat, (row, rows): (usize, usize), (col, cols): (usize, usize)) -> Mat {
     a.submatrix(row, col, rows, cols).to_owned()
 }
@@ -69,7 +69,7 @@ fn add_to(sums: &mut [f64], factor: f64, values: &[f64]) {
     sums.iter_mut().zip(values).for_each(|(sum, value)| *sum += factor * value);
 }
 
-/// `xᵀ y`, in several sums at once so that the processor's vector instructions can be used.
+/// `xᵀ y`, with several partial sums for SIMD instructions.
 pub fn dot(x: &[f64], y: &[f64]) -> f64 {
     const LANES: usize = 8;
     let mut sums = [0.0; LANES];

@@ -1,12 +1,12 @@
 //! Matrices of f64, products and factorisations.
 //!
-//! This crate hides the linear algebra libraries that it is built on: neither their types nor their versions show in a
-//! signature. It is a crate of its own because their generic code takes long to compile. Here that is done once, and
-//! changes to what uses it are quick to build.
+//! The linear algebra libraries behind this crate are hidden: neither their types nor their versions appear in a
+//! signature. It is a separate crate because their generic code takes long to compile. It is compiled once here, so
+//! that other crates build quickly.
 //!
-//! Results are the same to the last bit for any number of threads. Every call of faer is told to be sequential
-//! (`Par::Seq`), because what faer does otherwise depends on a global setting and on a Cargo feature, both of which any
-//! other crate of a program can change. Parallel work is cut into pieces of fixed size here.
+//! Results are the same to the last bit for any number of threads. Every call of faer is sequential (`Par::Seq`):
+//! faer's own parallelism depends on a global setting and on a Cargo feature, which any other crate of a program can
+//! change. Parallel work is split into pieces of fixed size here.
 //!
 //! Every factorisation is checked by its residual.
 
@@ -28,7 +28,7 @@ pub use self::products::{
 pub use self::svd::Svd;
 pub use self::views::{AsMatrix, MatMut, MatRef};
 
-/// A computation that failed or whose result did not pass its check.
+/// A computation that failed, or whose result did not pass its check.
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("{what} failed: {detail}")]
 pub struct Failure {

@@ -1,13 +1,13 @@
-//! The matrix that owns its numbers.
+//! The owned matrix.
 
 use std::fmt;
 use std::ops::{Add, AddAssign, Index, IndexMut, Sub};
 
 use super::{AsMatrix, MatMut, MatRef};
 
-/// A matrix of f64. The numbers of a column follow each other in memory.
+/// A matrix of f64, column-major.
 ///
-/// Indexing, views and arithmetic panic where shapes do not agree, as slices do.
+/// Indexing, views and arithmetic panic if shapes do not agree, as slices do.
 #[derive(Clone, PartialEq)]
 pub struct Mat(pub(crate) faer::Mat<f64>);
 
@@ -46,7 +46,7 @@ impl Mat {
         self.0.col_as_slice(j)
     }
 
-    /// Column `j`, to be changed.
+    /// Column `j`, mutable.
     #[inline]
     #[track_caller]
     pub fn col_as_slice_mut(&mut self, j: usize) -> &mut [f64] {
@@ -58,7 +58,7 @@ impl Mat {
         (0..self.ncols()).map(|j| self.col_as_slice(j))
     }
 
-    /// The columns from left to right, to be changed.
+    /// The columns from left to right, mutable.
     pub fn col_iter_mut(&mut self) -> impl Iterator<Item = &mut [f64]> {
         self.0.col_iter_mut().map(super::views::contiguous_mut)
     }
@@ -69,13 +69,13 @@ impl Mat {
         MatRef(self.0.as_ref())
     }
 
-    /// A view through which the whole matrix can be changed.
+    /// A mutable view of the whole matrix.
     #[inline]
     pub fn as_mut(&mut self) -> MatMut<'_> {
         MatMut(self.0.as_mut())
     }
 
-    /// A view with rows and columns exchanged; nothing is copied.
+    /// The transposed view, without a copy.
     pub fn transpose(&self) -> MatRef<'_> {
         self.as_ref().transpose()
     }
@@ -86,7 +86,7 @@ impl Mat {
         MatRef(self.0.submatrix(row, col, rows, cols))
     }
 
-    /// A view through which the block that begins at (`row`, `col`) can be changed.
+    /// A mutable view of the block that begins at (`row`, `col`).
     #[track_caller]
     pub fn submatrix_mut(&mut self, row: usize, col: usize, rows: usize, cols: usize) -> MatMut<'_> {
         MatMut(self.0.submatrix_mut(row, col, rows, cols))
@@ -98,20 +98,20 @@ impl Mat {
         MatRef(self.0.subrows(row, rows))
     }
 
-    /// A view through which `rows` rows from `row` can be changed.
+    /// A mutable view of `rows` rows from `row`.
     #[track_caller]
     pub fn subrows_mut(&mut self, row: usize, rows: usize) -> MatMut<'_> {
         MatMut(self.0.subrows_mut(row, rows))
     }
 
-    /// The largest absolute value: 0 for an empty matrix, NaN where any entry is NaN.
+    /// The largest absolute value: 0 for an empty matrix, NaN if any entry is NaN.
     pub fn norm_max(&self) -> f64 {
-        // faer's maximum passes over NaN. Of squares and their sum only those with NaN are NaN.
+        // faer's maximum ignores NaN, but a sum of squares is NaN if any entry is.
         let squares = self.squared_norm_l2();
         if squares.is_nan() { squares } else { self.0.norm_max() }
     }
 
-    /// The square root of the sum of squares (Frobenius norm).
+    /// The Frobenius norm: the square root of the sum of squares.
     pub fn norm_l2(&self) -> f64 {
         self.0.norm_l2()
     }
@@ -195,7 +195,7 @@ impl<M: AsMatrix> Sub<M> for &Mat {
 mod tests {
     use super::*;
 
-    /// Entries `10 i + j`, so that each says where it belongs.
+    /// Entries `10 i + j`, which identify their position.
     fn numbered(rows: usize, cols: usize) -> Mat {
         Mat::from_fn(rows, cols, |i, j| (10 * i + j) as f64)
     }
@@ -253,7 +253,7 @@ mod tests {
     #[test]
     #[should_panic]
     fn rows_beyond_the_last_panic() {
-        // A column may be followed by padding, which is no row.
+        // A column may be followed by padding, which is not a row.
         let _ = numbered(3, 2)[(3, 0)];
     }
 

@@ -1,4 +1,4 @@
-//! Matrix products, cut into pieces of fixed size among all threads: the bits do not depend on how many there are.
+//! Matrix products, split into pieces of fixed size over all threads: results do not depend on the number of threads.
 
 use faer::linalg::matmul::matmul;
 use faer::linalg::matmul::triangular::{self, BlockStructure};
@@ -8,7 +8,7 @@ use gemm::Parallelism;
 use super::elementwise::mirror_lower;
 use super::{AsMatrix, Mat, MatMut, MatRef};
 
-/// A product with more columns is cut in halves, of a multiple of `UNIT` columns, until none has more.
+/// A product with more columns than this is halved recursively; halves have a multiple of `UNIT` columns.
 const PANEL: usize = 80;
 const UNIT: usize = 4;
 
@@ -33,7 +33,7 @@ fn product(a: MatRef<'_>, b: MatRef<'_>) -> Mat {
     out
 }
 
-/// `A B` on one thread, not cut.
+/// `A B` on one thread, not split.
 pub(crate) fn sequential_product(a: MatRef<'_>, b: MatRef<'_>) -> Mat {
     let mut out = Mat::zeros(a.nrows(), b.ncols());
     matmul(out.0.as_mut(), Accum::Replace, a.0, b.0, 1.0, Par::Seq);
@@ -54,7 +54,7 @@ fn add_panels(out: faer::MatMut<'_, f64>, factor: f64, a: faer::MatRef<'_, f64>,
     rayon::join(|| add_panels(left, factor, a, b_left), || add_panels(right, factor, a, b_right));
 }
 
-/// `A B` that is known to be symmetric, at little more than half the cost.
+/// `A B`, which must be symmetric, at little more than half the cost.
 pub fn symmetric_product(a: &impl AsMatrix, b: &impl AsMatrix) -> Mat {
     let (a, b) = (a.as_mat_ref(), b.as_mat_ref());
     let mut out = Mat::zeros(a.nrows(), b.ncols());
@@ -63,7 +63,7 @@ pub fn symmetric_product(a: &impl AsMatrix, b: &impl AsMatrix) -> Mat {
     out
 }
 
-/// Adds `A B` where it is not above the diagonal.
+/// Adds the lower triangle of `A B`, with the diagonal.
 fn add_below_diagonal(out: faer::MatMut<'_, f64>, a: faer::MatRef<'_, f64>, b: faer::MatRef<'_, f64>) {
     let Some(half) = half(b.ncols()) else {
         let (lower, all) = (BlockStructure::TriangularLower, BlockStructure::Rectangular);
@@ -77,7 +77,7 @@ fn add_below_diagonal(out: faer::MatMut<'_, f64>, a: faer::MatRef<'_, f64>, b: f
     );
 }
 
-/// Calls `f` with all rows, cut like the columns of products.
+/// Calls `f` on panels of rows, which are split like the columns of products.
 pub(crate) fn in_row_panels(a: faer::MatMut<'_, f64>, f: &(impl Fn(faer::MatMut<'_, f64>) + Sync)) {
     let Some(half) = half(a.nrows()) else {
         return f(a);
@@ -86,7 +86,7 @@ pub(crate) fn in_row_panels(a: faer::MatMut<'_, f64>, f: &(impl Fn(faer::MatMut<
     rayon::join(|| in_row_panels(top, f), || in_row_panels(bottom, f));
 }
 
-/// Where to cut so many columns, if at all.
+/// Where to split this many columns, if at all.
 fn half(columns: usize) -> Option<usize> {
     (columns > PANEL).then(|| columns.div_ceil(2 * UNIT) * UNIT)
 }

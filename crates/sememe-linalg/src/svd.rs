@@ -8,13 +8,13 @@ use faer::linalg::svd::{self, ComputeSvdVectors};
 use super::products::sequential_product;
 use super::{Failure, Mat, RESIDUAL, Result, scale_columns};
 
-/// `A = U diag(s) Vᵀ`, singular values decreasing.
+/// `A = U diag(s) Vᵀ`, with decreasing singular values.
 pub struct Svd {
-    /// Left singular vectors, one a column.
+    /// Left singular vectors, as columns.
     pub u: Mat,
     /// Singular values.
     pub s: Vec<f64>,
-    /// Right singular vectors, one a column.
+    /// Right singular vectors, as columns.
     pub v: Mat,
 }
 
@@ -30,7 +30,7 @@ impl Svd {
         Ok(svd)
     }
 
-    /// The thin decomposition, if its iteration converges.
+    /// The thin decomposition; `None` without convergence.
     fn unchecked(a: &Mat) -> Option<Self> {
         let (m, n) = (a.nrows(), a.ncols());
         let (mut u, mut v, mut s) = (Mat::zeros(m, m.min(n)), Mat::zeros(n, m.min(n)), Diag::zeros(m.min(n)));
@@ -49,8 +49,8 @@ impl Svd {
         Some(Svd { u, s: s.column_vector().iter().copied().collect(), v })
     }
 
-    /// How far the product of the factors is from `a`, relative to its largest singular value, or the factors from
-    /// orthogonal, whichever is more.
+    /// The larger of two errors: the distance of the product from `a`, relative to the largest singular value, and the
+    /// distance of the factors from orthonormal.
     fn residual(&self, a: &Mat) -> f64 {
         let off_orthogonal =
             |q: &Mat| (sequential_product(q.transpose(), q.as_ref()) - Mat::identity(q.ncols(), q.ncols())).norm_max();

@@ -9,7 +9,7 @@ use super::Mat;
 #[derive(Clone, Copy)]
 pub struct MatRef<'a>(pub(crate) faer::MatRef<'a, f64>);
 
-/// A view of a matrix, or of a part of one, through which it can be changed.
+/// A mutable view of a matrix, or of a part of one.
 pub struct MatMut<'a>(pub(crate) faer::MatMut<'a, f64>);
 
 /// A matrix or a view of one.
@@ -40,7 +40,7 @@ impl<M: AsMatrix> AsMatrix for &M {
 }
 
 impl<'a> MatRef<'a> {
-    /// A view of a slice that holds one column after the other.
+    /// A view of a column-major slice.
     #[track_caller]
     pub fn from_column_major_slice(values: &'a [f64], rows: usize, cols: usize) -> Self {
         MatRef(faer::MatRef::from_column_major_slice(values, rows, cols))
@@ -58,12 +58,12 @@ impl<'a> MatRef<'a> {
         self.0.ncols()
     }
 
-    /// A view with rows and columns exchanged; nothing is copied.
+    /// The transposed view, without a copy.
     pub fn transpose(self) -> MatRef<'a> {
         MatRef(self.0.transpose())
     }
 
-    /// A matrix of its own with the same entries.
+    /// An owned copy.
     pub fn to_owned(&self) -> Mat {
         Mat(self.0.to_owned())
     }
@@ -86,13 +86,13 @@ impl Index<(usize, usize)> for MatRef<'_> {
 }
 
 impl<'a> MatMut<'a> {
-    /// A view of a slice that holds one column after the other.
+    /// A mutable view of a column-major slice.
     #[track_caller]
     pub fn from_column_major_slice_mut(values: &'a mut [f64], rows: usize, cols: usize) -> Self {
         MatMut(faer::MatMut::from_column_major_slice_mut(values, rows, cols))
     }
 
-    /// The same view for a shorter time, so that this one can be used again.
+    /// Reborrows the view, so that it can be used again.
     #[inline]
     pub fn as_mut(&mut self) -> MatMut<'_> {
         MatMut(self.0.as_mut())
@@ -113,12 +113,12 @@ impl fmt::Debug for MatMut<'_> {
 
 const CONTIGUOUS: &str = "the rows of a column follow each other";
 
-/// The numbers of a column. It must not be one of a transposed view.
+/// A column as a slice. It must not be a column of a transposed view.
 pub(crate) fn contiguous(column: faer::ColRef<'_, f64>) -> &[f64] {
     column.try_as_col_major().expect(CONTIGUOUS).as_slice()
 }
 
-/// The numbers of a column, to be changed. It must not be one of a transposed view.
+/// A column as a mutable slice. It must not be a column of a transposed view.
 pub(crate) fn contiguous_mut(column: faer::ColMut<'_, f64>) -> &mut [f64] {
     column.try_as_col_major_mut().expect(CONTIGUOUS).as_slice_mut()
 }

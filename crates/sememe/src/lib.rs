@@ -1,10 +1,10 @@
-//! sememe aligns word vectors of several languages, or any vector spaces with known pairs, in one space of meanings.
+//! sememe aligns word vectors of several languages, or any vector spaces with known pairs, in one latent space.
 //!
-//! A word and its translations are views of one hidden vector `z`: `x_i = W_i z + mu_i + e_i` (*Multilingual Factor
-//! Analysis*, ACL 2019). The way through the library, each noun a module:
+//! A word and its translations are views of one latent vector `z`: `x_i = W_i z + mu_i + e_i` (*Multilingual Factor
+//! Analysis*, ACL 2019). The pipeline, one module a step:
 //!
-//! [`vectors`] + [`lexicon`] → [`moments`] → [`model`] → [`latent`](model::ViewModel::project) [`space`] → [`retrieve`] →
-//! [`evaluate`]. Where there is no lexicon worth the name, [`learn`] makes one.
+//! [`vectors`] + [`lexicon`] → [`moments`] → [`model`] → [`latent`](model::ViewModel::project) [`space`] → [`retrieve`]
+//! → [`evaluate`]. Without a usable lexicon, [`learn`] induces one by self-learning.
 //!
 //! ```
 //! use sememe::{lexicon::Tuples, model::ibfa, moments::Moments, retrieve, vectors::{Matrix, View}};

@@ -1,8 +1,8 @@
-//! Choices and options that are set by name, and how values are spelled for machines.
+//! Choices and options that are set by name, and how values are spelled in JSON.
 
 use crate::error::{Error, Result};
 
-/// The choice of that name; the error lists all names.
+/// The choice called `name`; the error lists all names.
 pub(crate) fn find<T: Copy>(what: &'static str, name: &str, all: &[(&'static str, T)]) -> Result<T> {
     all.iter().find(|(known, _)| *known == name).map(|(_, choice)| *choice).ok_or_else(|| {
         let names: Vec<&str> = all.iter().map(|(name, _)| *name).collect();
@@ -15,7 +15,7 @@ pub(crate) fn of<T: PartialEq>(choice: &T, all: &[(&'static str, T)]) -> &'stati
     all.iter().find(|(_, known)| known == choice).map_or("", |(name, _)| name)
 }
 
-/// Writes a count: an integer where it is one, as weighted tuples may not add up to one.
+/// Serialises a count as an integer where it is one. Weighted tuples may have a fractional count.
 pub(crate) fn serialize_count<S: serde::Serializer>(
     count: &f64,
     serializer: S,
@@ -26,7 +26,7 @@ pub(crate) fn serialize_count<S: serde::Serializer>(
     }
 }
 
-/// Reads and writes a type in serde as it is spelled everywhere else: by `Display` and `FromStr`.
+/// Serialises and deserialises a type by its `Display` and `FromStr`.
 macro_rules! serde_as_spelled {
     ($type:ty) => {
         impl serde::Serialize for $type {
@@ -45,7 +45,7 @@ macro_rules! serde_as_spelled {
 }
 pub(crate) use serde_as_spelled;
 
-/// Methods that set the fields of options one after another, as options may get more fields and so have no literals outside.
+/// Builder methods for the fields of options. Options are non-exhaustive, so other crates cannot write struct literals.
 macro_rules! setters {
     ($type:ty { $($(#[$doc:meta])* $name:ident: $field:ident = $value:ty),+ $(,)? }) => {
         impl $type {

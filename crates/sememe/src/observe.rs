@@ -1,4 +1,4 @@
-//! One observer for all long work: it is told what stage the work is in and how far it is, and answers whether to go on.
+//! One observer for all long-running work. It is told the stage and the progress, and answers whether to continue.
 //!
 //! The library never prints. A program that wants progress bars, a log or a stop button implements [`Observer`].
 
@@ -9,43 +9,43 @@ use serde::Serialize;
 
 use crate::error::{Error, Result};
 
-/// What long work is doing.
+/// A stage of long-running work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Stage {
     /// Reading a file; units are bytes.
     Reading,
-    /// Computing what a criterion needs of every target; units are targets, or a multiple of them.
+    /// Computing statistics of every target that a criterion needs; units are targets, or a multiple of them.
     Preparing,
-    /// Looking for the nearest targets; units are queries, or a multiple of them.
+    /// Searching nearest neighbours; units are queries, or a multiple of them.
     Searching,
-    /// Fitting a model; units are evaluations of the likelihood.
+    /// Fitting a model; units are likelihood evaluations.
     Fitting,
-    /// Learning pairs from the vectors; units are rounds, of which nobody knows how many there will be.
+    /// Self-learning; units are rounds, whose number is not known in advance.
     Learning,
-    /// Measuring against known answers; units are queries.
+    /// Evaluating against gold answers; units are queries.
     Evaluating,
 }
 
-/// What an [`Observer`] is told.
+/// What an [`Observer`] receives.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum Event {
     /// `done` of about `total` units of a stage are done.
     Progress {
-        /// What is being done.
+        /// The stage.
         stage: Stage,
         /// Units done.
         done: u64,
-        /// Units in all.
+        /// Units in total.
         total: u64,
     },
     /// An iterative fit accepted a step.
     Step {
-        /// Likelihoods computed so far.
+        /// Likelihood evaluations so far.
         evaluations: usize,
-        /// Likelihoods that may be computed at most.
+        /// The maximum number of likelihood evaluations.
         most: usize,
         /// Negative log-likelihood per tuple, in nats.
         negative_log_likelihood: f64,
@@ -61,24 +61,25 @@ impl Event {
     }
 }
 
-/// What a round of self-learning found.
+/// The result of one round of self-learning.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Round {
-    /// From 1 on.
+    /// Number of the round, from 1.
     pub number: usize,
-    /// Words looked at in each view, at most.
+    /// Maximum number of words of a view that take part.
     pub words: usize,
-    /// Words that are each other's best translation, over all pairs of views.
+    /// Mutual nearest neighbours over all pairs of views.
     pub pairs: usize,
-    /// The mean CSLS of all words with their best translations.
+    /// Mean CSLS of all words with their best translations.
     pub objective: f64,
 }
 
-/// Told where long work is, and asked whether it should go on.
+/// Receives the progress of long-running work and decides whether it continues.
 ///
-/// [`ControlFlow::Break`] stops the work promptly. Iterative fitting and self-learning then return the best model they have;
-/// everything else returns [`Error::Stopped`](crate::Error::Stopped). A closure is an observer, and `()` is one that ignores everything.
+/// [`ControlFlow::Break`] stops the work promptly. Iterative fitting and self-learning then return the best model so
+/// far; everything else returns [`Error::Stopped`](crate::Error::Stopped). A closure is an observer, and `()` is one
+/// that ignores all events.
 ///
 /// ```
 /// use std::ops::ControlFlow;
@@ -90,7 +91,7 @@ pub struct Round {
 /// assert!(matches!(stopped, Err(sememe::Error::Stopped)));
 /// ```
 pub trait Observer: Send + Sync {
-    /// Something happened. May be called from several threads at once.
+    /// Receives an event. May be called from several threads at once.
     fn observe(&self, event: Event) -> ControlFlow<()>;
 }
 
@@ -106,7 +107,7 @@ impl<F: Fn(Event) -> ControlFlow<()> + Send + Sync> Observer for F {
     }
 }
 
-/// Counts what several threads do in one stage, and remembers that the observer wants no more.
+/// Counts the progress of several threads in one stage, and remembers that the observer has stopped the work.
 pub(crate) struct Meter<'a> {
     observer: &'a dyn Observer,
     stage: Stage,
@@ -120,12 +121,12 @@ impl<'a> Meter<'a> {
         Meter { observer, stage, done: AtomicU64::new(0), total: total as u64, is_stopped: AtomicBool::new(false) }
     }
 
-    /// Reports that a piece of the work begins: a chance to stop before it.
+    /// Gives the observer a chance to stop before the next piece of work.
     pub(crate) fn check(&self) -> Result<()> {
         self.advance(0)
     }
 
-    /// Reports that so many more units are done.
+    /// Reports that `units` more units are done.
     pub(crate) fn advance(&self, units: usize) -> Result<()> {
         let done = self.done.fetch_add(units as u64, Ordering::Relaxed) + units as u64;
         if self.is_stopped.load(Ordering::Relaxed) {

@@ -19,13 +19,12 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// Other numbers, independent of those that follow here.
+    /// A generator with an independent stream.
     pub(crate) fn fork(&mut self) -> Self {
         Random::new(self.next())
     }
 
-    /// Uniform among the whole numbers from 0 to `end - 1`; for any `end` that is in use here the bias of the multiplication
-    /// is far below what could be seen.
+    /// A uniform integer from 0 to `end - 1`. The bias of the multiplication is negligible for every `end` in use here.
     pub(crate) fn below(&mut self, end: usize) -> usize {
         ((u128::from(self.next()) * end as u128) >> 64) as usize
     }
@@ -35,7 +34,7 @@ impl Random {
         ((self.next() >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
     }
 
-    /// Standard normal, by Box and Muller's transformation.
+    /// Standard normal, by the Box-Muller transform.
     pub(crate) fn normal(&mut self) -> f64 {
         let (radius, angle) = (self.uniform(), self.uniform());
         (-2.0 * radius.ln()).sqrt() * (2.0 * std::f64::consts::PI * angle).cos()

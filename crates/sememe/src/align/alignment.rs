@@ -1,4 +1,4 @@
-//! A model together with how its input was prepared and where it came from: what `model.safetensors` holds.
+//! A model with its preparation and sources: the content of `model.safetensors`.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -17,37 +17,37 @@ use crate::vectors::{Embeddings, Matrix, View};
 
 const KIND: &str = "model";
 const VERSION: u64 = 2;
-/// The array with the hashes of the pairs that the model was fitted to.
+/// The array with the hashes of the training pairs.
 const TRAINED: &str = "trained_pairs";
 
-/// A fitted model that can be applied to vectors as they come.
+/// A fitted model that can be applied to unprepared vectors.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Alignment {
     /// The model.
     pub model: Model,
-    /// What is done to words and vectors before they are projected.
+    /// How words and vectors are prepared before they are projected.
     pub preparation: Preparation,
     /// What the model was fitted on.
     pub sources: Sources,
-    /// How many words of each view its space holds; filled in when that is written.
+    /// Number of words of each view in the space; filled in when the space is written.
     pub words: Vec<usize>,
-    /// How sure translations are, for pairs of views with enough tuples to find out.
+    /// Calibrated temperatures, for pairs of views with enough tuples.
     pub temperatures: Vec<Temperature>,
-    /// The pairs of words that it was fitted to, so that evaluations can tell whether they ask for them. Models fitted from
-    /// moments, which have no words, do not know them.
+    /// The training pairs, so that evaluations can tell whether a query was trained on. `None` for models fitted from
+    /// moments, which have no words.
     pub trained: Option<TrainedPairs>,
 }
 
-/// At which temperature the cosines of a pair of views are calibrated; see [`Confidence`](crate::translate::Confidence).
+/// The calibrated temperature of a pair of views; see [`Confidence`](crate::translate::Confidence).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Temperature {
-    /// The view of the words.
+    /// The source view.
     pub from: String,
-    /// The view of their translations.
+    /// The target view.
     pub to: String,
-    /// What cosines are divided by.
+    /// The number that cosines are divided by.
     pub temperature: f64,
 }
 
@@ -64,7 +64,7 @@ struct Metadata {
     log_likelihood: Option<f64>,
     trace: Option<Trace>,
     sources: Sources,
-    /// Models fitted from moments, and those of before there was one, have none.
+    /// Empty for models fitted from moments, and in files written before calibration existed.
     #[serde(default)]
     temperatures: Vec<Temperature>,
 }
@@ -79,7 +79,7 @@ struct ViewMetadata {
 }
 
 impl Alignment {
-    /// Prepares and projects words of a view: spelled by the casing policy, each with its `E[z|x]`.
+    /// Prepares and projects words of a view. Words are spelled by the casing policy; each gets its `E[z|x]`.
     pub fn project(&self, view: usize, embeddings: Embeddings) -> Result<LatentView> {
         let (rows, words) = {
             let spelled = self.preparation.casing.of_embeddings(embeddings);
@@ -89,15 +89,15 @@ impl Alignment {
         self.model.latent_view(view, &View::from_embeddings(name, words.with_matrix(rows)))
     }
 
-    /// Prepares rows of a view: what the model is a model of.
+    /// Prepares rows of a view for the model.
     pub fn prepare(&self, view: usize, rows: Matrix) -> Result<Matrix> {
-        // Before the preparation, which assumes the dimension.
+        // Checked first: the preparation assumes the dimension.
         self.model.views[view].check_dimension(rows.cols())?;
         Ok(self.preparation.apply(view, rows))
     }
 
-    /// At which temperature translations from one view to another are calibrated. For a pair that shares too few tuples it
-    /// is the geometric mean of those of the other pairs; they differ little. None where no pair has one.
+    /// The calibrated temperature of translations from one view to another. The fallback for a pair with too few shared
+    /// tuples is the geometric mean over the other pairs, which differ little. `None` if no pair has one.
     pub fn temperature(&self, from: usize, to: usize) -> Option<f64> {
         let (from, to) = (&self.model.views[from].name, &self.model.views[to].name);
         let own = self.temperatures.iter().find(|pair| pair.from == *from && pair.to == *to);
@@ -113,7 +113,7 @@ impl Alignment {
         tensors::write(path, &metadata, tensors)
     }
 
-    /// What [`Alignment::write`] writes.
+    /// The bytes that [`Alignment::write`] writes.
     pub fn to_bytes(&self) -> Vec<u8> {
         let (metadata, tensors) = self.parts();
         tensors::to_bytes(&metadata, tensors)
@@ -160,12 +160,12 @@ impl Alignment {
         (metadata, tensors)
     }
 
-    /// Reads what [`Alignment::write`] wrote.
+    /// Reads a file written by [`Alignment::write`].
     pub fn read(path: &Path) -> Result<Self> {
         Self::read_input(&Input::open(path)?)
     }
 
-    /// [`Alignment::read`] on bytes that are already at hand.
+    /// [`Alignment::read`] from bytes in memory.
     pub fn read_input(input: &Input) -> Result<Self> {
         let file = TensorFile::read(input)?;
         let metadata: Metadata = file.metadata(KIND, VERSION)?;

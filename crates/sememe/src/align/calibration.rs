@@ -1,10 +1,10 @@
-//! How far cosines can be trusted: the temperature at which confidences are what they claim to be.
+//! Calibration of confidences: the temperature at which they are honest probabilities.
 //!
-//! A model is fitted to one half of the tuples, and words that it has not seen are queries for among many. Every one that
-//! is right or wrong says something about the probability `p = exp(cos/T) / Σ exp(cos/T)` that its first candidate is
-//! given; the temperature is the most likely one, `Σ log p` over the right ones and `log (1 - p)` over the wrong ones.
-//! The temperature that makes the right words most likely instead is no answer to the question that a confidence is
-//! asked: where several words are right it shares one probability among them and doubts each.
+//! A model is fitted to one half of the tuples, and held-out words of the other half are queries among many candidates.
+//! The first candidate has the confidence `p = exp(cos/T) / Σ exp(cos/T)`. The temperature `T` maximises the likelihood
+//! of right and wrong first candidates, `Σ log p` over the right ones plus `Σ log (1 - p)` over the wrong ones.
+//! Maximising the likelihood of the right words instead would not calibrate the first candidate: where several words
+//! are right, it shares one probability among them and doubts each.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,32 +20,32 @@ use crate::moments::Moments;
 use crate::prepare::scale_to_unit;
 use crate::vectors::{Matrix, View};
 
-/// Words are queries for among so many, the most frequent ones, and all words of tuples. More make little difference.
+/// Candidates of a query: the most frequent words, and all words of tuples. More make little difference.
 const CANDIDATES: usize = 20_000;
-/// Words queries for between two views at most, and at least.
-const QUERIES: usize = 400;
-const FEWEST: usize = 20;
-/// Words that one thread looks for, at a time.
+/// Maximum and minimum number of queries between two views.
+const MAX_QUERIES: usize = 400;
+const MIN_QUERIES: usize = 20;
+/// Queries that one thread handles at a time.
 const QUERIES_AT_A_TIME: usize = 32;
 
-/// What calibration fits to, and what it looks for.
+/// The data of a calibration.
 pub(super) struct Calibration<'a> {
     /// The prepared views.
     pub(super) views: &'a [View],
-    /// What a model is fitted to for the purpose.
+    /// The tuples that the model for calibration is fitted to.
     pub(super) seen: &'a Tuples,
-    /// Given entries that had no part in finding what was seen.
+    /// Given entries that were held out of everything that led to `seen`.
     pub(super) held_out: &'a Tuples,
-    /// All given entries: every translation among them is right.
+    /// All given entries: each of their translations counts as right.
     pub(super) given: &'a Tuples,
-    /// Moments of rows that count by themselves, which the fit keeps.
+    /// Moments of monolingual rows, which are added to the fit.
     pub(super) monolingual: &'a Moments,
 }
 
 /// The temperatures of all pairs of views with enough held-out entries.
 pub(super) fn temperatures(model: &Model, data: &Calibration, options: &FitOptions) -> Result<Vec<Temperature>> {
     let Calibration { views, seen, held_out, given, monolingual } = *data;
-    let enough = |from: usize, to: usize| held_out.pairs_of(from, to).len() >= FEWEST;
+    let enough = |from: usize, to: usize| held_out.pairs_of(from, to).len() >= MIN_QUERIES;
     let mut pairs = ordered_pairs(views.len()).filter(|&(from, to)| enough(from, to)).peekable();
     if pairs.peek().is_none() {
         return Ok(Vec::new());
@@ -53,14 +53,14 @@ pub(super) fn temperatures(model: &Model, data: &Calibration, options: &FitOptio
     let options = FitOptions { latent: LatentSize::Of(model.latent()), ..short_fit(options) };
     let mut moments = Moments::of(views, seen)?;
     moments.merge(monolingual)?;
-    // A half may be too little to fit anything to; then nothing is calibrated.
+    // A half may be too small to fit a model; then nothing is calibrated.
     let Ok((fitted, _)) = model::fit(&moments, &options, &()) else { return Ok(Vec::new()) };
     let candidates = |view: usize| Candidates::of(&fitted, view, &views[view], given);
     let candidates = (0..views.len()).map(candidates).collect::<Result<Vec<_>>>()?;
     let name = |view: usize| model.views[view].name.clone();
     let temperature = |(from, to)| {
         let queries = held_out_queries(&candidates, seen, given, (from, to));
-        let temperature = (queries.len() >= FEWEST).then(|| most_likely(&queries))?;
+        let temperature = (queries.len() >= MIN_QUERIES).then(|| most_likely(&queries))?;
         Some(Temperature { from: name(from), to: name(to), temperature })
     };
     Ok(pairs.filter_map(temperature).collect())
@@ -70,7 +70,7 @@ fn ordered_pairs(views: usize) -> impl Iterator<Item = (usize, usize)> {
     (0..views).flat_map(move |from| (0..views).filter(move |&to| to != from).map(move |to| (from, to)))
 }
 
-/// Words of a view and their directions in the latent space.
+/// Candidate words of a view and their unit vectors in the latent space.
 struct Candidates {
     rows: Vec<usize>,
     latent: Matrix,
@@ -91,19 +91,19 @@ impl Candidates {
     }
 }
 
-/// What was found for a held-out word: whether the first candidate is right, and how far behind the others are.
+/// The result of a held-out query: whether the first candidate is right, and how far behind the others are.
 struct HeldOutQuery {
     is_right: bool,
-    /// How many candidates are so far behind the first one, in steps of [`STEP`].
+    /// Histogram of the differences of cosine to the first candidate, in bins of [`STEP`].
     behind: Vec<u32>,
 }
 
-/// Fine compared with any temperature.
+/// Width of a histogram bin; small compared with any temperature.
 const STEP: f32 = 1.0 / 1024.0;
-/// Cosines differ by two at most.
+/// Number of bins: cosines differ by at most 2.
 const STEPS: usize = 2 * 1024 + 1;
 
-/// Looks for words that no tuple of the half that was fitted to has. Every translation that any tuple gives is right.
+/// Queries words that are in no tuple of `seen`. Every translation in `all` is right.
 fn held_out_queries(
     candidates: &[Candidates],
     seen: &Tuples,
@@ -117,7 +117,7 @@ fn held_out_queries(
             right.entry(word).or_default().push(candidates[to].place(translation));
         }
     }
-    let spacing = right.len().div_ceil(QUERIES).max(1);
+    let spacing = right.len().div_ceil(MAX_QUERIES).max(1);
     let queries: Vec<(usize, &Vec<usize>)> =
         right.iter().step_by(spacing).map(|(&word, right)| (word, right)).collect();
     let (sources, targets) = (&candidates[from], &candidates[to].latent);
@@ -134,7 +134,7 @@ fn held_out_queries(
 
 impl HeldOutQuery {
     fn of(cosines: &[f32], right: &[usize]) -> Self {
-        // Of equal ones the first, as everywhere.
+        // The first of equal candidates wins, as in retrieval.
         let is_better = |best: usize, other: usize| cosines[other] > cosines[best];
         let first = (0..cosines.len()).reduce(|best, other| if is_better(best, other) { other } else { best });
         let first = first.expect("the right words are candidates");
@@ -148,15 +148,15 @@ impl HeldOutQuery {
     }
 }
 
-const LOWEST: f64 = 0.005;
-const HIGHEST: f64 = 1.0;
+const MIN_TEMPERATURE: f64 = 0.005;
+const MAX_TEMPERATURE: f64 = 1.0;
 const GRID: usize = 32;
 const REFINEMENTS: usize = 24;
 
-/// The temperature under which what was found is most likely.
+/// The maximum-likelihood temperature.
 fn most_likely(queries: &[HeldOutQuery]) -> f64 {
     let rights = queries.iter().filter(|queries| queries.is_right).count();
-    // A sample in which all are right does not say that all are: as in Platt's scaling, one more of each kind is thought of.
+    // As in Platt scaling, one more query of each kind is imagined: a sample without errors does not prove certainty.
     let (sure, unsure) = ((rights + 1) as f64 / (rights + 2) as f64, 1.0 / (queries.len() - rights + 2) as f64);
     let log_likelihood = |log_temperature: f64| -> f64 {
         let temperature = log_temperature.exp();
@@ -171,10 +171,10 @@ fn most_likely(queries: &[HeldOutQuery]) -> f64 {
         };
         queries.iter().map(of_word).sum()
     };
-    maximum(log_likelihood, (LOWEST.ln(), HIGHEST.ln())).exp()
+    maximum(log_likelihood, (MIN_TEMPERATURE.ln(), MAX_TEMPERATURE.ln())).exp()
 }
 
-/// Where a function of one variable is largest: the best of a grid, then golden sections around it.
+/// Maximises a function of one variable: the best point of a grid, refined by golden-section search.
 fn maximum(function: impl Fn(f64) -> f64, (low, high): (f64, f64)) -> f64 {
     let at = |step: usize| low + (high - low) * step as f64 / GRID as f64;
     let values: Vec<f64> = (0..=GRID).map(|step| function(at(step))).collect();
@@ -205,12 +205,12 @@ mod tests {
         let of = |rights: usize| most_likely(&(0..100).map(|i| queries(i < rights)).collect::<Vec<_>>());
         let temperatures = [95, 80, 60, 40].map(of);
         assert!(temperatures.is_sorted(), "{temperatures:?}");
-        // With p = 0.8: log 4 is what the others are behind.
+        // With p = 0.8, the other candidates weigh a quarter of the first.
         let p = |temperature: f64| {
             1.0 / [0.0, 0.1, 0.4, 0.5].map(|behind: f64| (-behind / temperature).exp()).iter().sum::<f64>()
         };
         assert!((p(of(80)) - 0.8).abs() < 0.02, "{}", p(of(80)));
-        // All are right, and yet it is not certain.
-        assert!(of(100) > LOWEST * 1.5 && p(of(100)) < 0.9999);
+        // All are right, but the confidence stays below 1.
+        assert!(of(100) > MIN_TEMPERATURE * 1.5 && p(of(100)) < 0.9999);
     }
 }

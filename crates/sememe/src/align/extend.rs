@@ -1,8 +1,8 @@
-//! Adding a view to a fitted space while everything else stays as it is.
+//! Adding a view to a fitted space without changing the other views.
 //!
-//! What the known views `O` of a tuple say is `z | x_O ~ N(m, M_O)`, and `m` and `M_O` follow from the latent vectors of the
-//! space: with `M_i` the posterior covariance from view `i` alone, `M_O⁻¹ = I + Σ (M_i⁻¹ - I)` and `m = M_O Σ M_i⁻¹ E[z|x_i]`.
-//! The vectors that the space was fitted on are not needed.
+//! The known views `O` of a tuple determine the posterior `z | x_O ~ N(m, M_O)`. It follows from the latent vectors of
+//! the space: with `M_i` the posterior covariance given view `i` alone, `M_O⁻¹ = I + Σ (M_i⁻¹ - I)` and
+//! `m = M_O Σ M_i⁻¹ E[z|x_i]`. The vectors that the space was fitted on are not needed.
 
 use std::collections::BTreeMap;
 
@@ -17,23 +17,23 @@ use crate::observe::Observer;
 use crate::prepare::Normalizer;
 use crate::vectors::{Label, Matrix, View};
 
-/// How far the fits go that shrinkage is chosen by.
+/// Likelihood evaluations of the fits that shrinkage is chosen by.
 const EVALUATIONS: usize = 5;
 
-/// What came out.
+/// The result of [`extend`].
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Extended {
-    /// The former alignment with the new view at the end.
+    /// The earlier alignment with the new view at the end.
     pub alignment: Alignment,
-    /// The rows of the new view where they lie in the latent space.
+    /// The latent vectors of the new view.
     pub latent: LatentView,
-    /// What should be known about the fit.
+    /// Warnings about the fit.
     pub warnings: Vec<FitWarning>,
 }
 
-/// Adds a view. `latent` are the former views with their latent vectors, where the space has them; `tuples` are over the
-/// former views and the new one, which comes last. The casing of the new words must follow the alignment's.
+/// Adds a view. `latent` are the latent vectors of the existing views, where the space has them. `tuples` are over the
+/// existing views and the new one, which comes last. The casing of the new words must follow the alignment's policy.
 pub fn extend(
     alignment: &Alignment,
     latent: &[Option<View>],
@@ -53,7 +53,7 @@ pub fn extend(
         None => view.label(row),
     };
     extended.sources.lexicon.merge(&Source::of_tuples(tuples, word));
-    // Of a space that does not know its own pairs, those of the new view alone would say too little.
+    // If the training pairs of the space are unknown, those of the new view alone would be misleading.
     extended.trained = alignment.trained.as_ref().map(|trained| {
         let former = alignment.model.views.iter().map(|view| view.name.as_str());
         trained.merged(&TrainedPairs::of(tuples, &former.chain([name.as_str()]).collect::<Vec<_>>(), word))
@@ -85,14 +85,14 @@ pub fn extend(
     Ok(Extended { alignment: extended, latent, warnings })
 }
 
-/// Tuples of which the same views are known: the rows of these and of the new view, and what each tuple weighs.
+/// Tuples with the same known views: the rows of these and of the new view, and the weight of each tuple.
 #[derive(Default)]
 struct KnownRows {
     tuples: Vec<Vec<usize>>,
     weights: Vec<f64>,
 }
 
-/// The tuples that have the new view, by which other views are known.
+/// The tuples that have the new view, grouped by their known views.
 fn known_rows(latent: &[Option<View>], tuples: &Tuples) -> Result<BTreeMap<Vec<usize>, KnownRows>> {
     let mut groups: BTreeMap<Vec<usize>, KnownRows> = BTreeMap::new();
     for (tuple, weight) in tuples.iter_weighted().filter(|(_, weight)| *weight > 0.0) {
@@ -111,7 +111,7 @@ fn known_rows(latent: &[Option<View>], tuples: &Tuples) -> Result<BTreeMap<Vec<u
 }
 
 impl KnownRows {
-    /// The latent vectors of the known view at a place of the tuples.
+    /// The latent vectors of the known view at position `place` of the tuples.
     fn latent(&self, view: &Option<View>, place: usize) -> Matrix {
         let rows: Vec<usize> = self.tuples.iter().map(|tuple| tuple[place]).collect();
         view.as_ref().expect("tuples are over rows of the space").rows().select(&rows)
@@ -123,7 +123,7 @@ impl KnownRows {
     }
 }
 
-/// Tuples of which the same views are known, and what these say of `z` in each: `N(m, M)`.
+/// Tuples with the same known views, and the posterior `N(m, M)` of `z` in each.
 struct Known {
     covariance: Mat,
     mean: Matrix,
@@ -156,7 +156,7 @@ fn what_is_known(model: &Model, latent: &[Option<View>], tuples: &Tuples) -> Res
                 return Err(Error::argument("space to be extended", "not of posterior means", expected));
             }
             let own = Cholesky::new(&model.posterior_covariance(&[view])?, "a posterior covariance")?;
-            // M_O M_i⁻¹; the identity when the view is the only one.
+            // M_O M_i⁻¹; the identity if the view is the only one.
             let weight = own.solve(&covariance).transpose().to_owned();
             let own_rows = rows.latent(&latent[view], place);
             for (row, mean) in mean.chunks_exact_mut(model.latent()).enumerate() {
@@ -175,13 +175,13 @@ fn groups(known: &[Known], new: &Matrix) -> Result<Vec<Group>> {
     known.iter().map(|known| known.group(new)).collect()
 }
 
-/// The shrinkage that is best for finding held-out tuples, as for a whole space.
+/// The shrinkage with the best retrieval of held-out tuples, as for a whole space.
 fn held_out_shrinkage(model: &Model, latent: &[Option<View>], new: &Matrix, tuples: &Tuples) -> Shrinkage {
     if tuples.len() as f64 >= held_out::MANY * new.cols() as f64 {
         return Shrinkage::Auto;
     }
     let [train, test] = tuples.halves().map(|half| what_is_known(model, latent, &half));
-    // A half may be too little to fit anything to.
+    // A half may be too small to fit a model.
     let (Ok(train), Ok(test)) = (train, test) else { return Shrinkage::Auto };
     let Ok(groups) = groups(&train, new) else { return Shrinkage::Auto };
     let score = |by: f64| -> Result<f64> {
@@ -203,7 +203,7 @@ fn held_out_shrinkage(model: &Model, latent: &[Option<View>], new: &Matrix, tupl
     }
 }
 
-/// Moments of the new vectors and the mean of the known latent vectors, for methods without densities.
+/// Moments of the new vectors with the mean of the known latent vectors, for methods without densities.
 fn mean_pairs(size: usize, latent: &[Option<View>], new: &Matrix, tuples: &Tuples) -> Result<PatternMoments> {
     let mut all: Option<PatternMoments> = None;
     for (known, rows) in known_rows(latent, tuples)? {
@@ -221,7 +221,7 @@ fn mean_pairs(size: usize, latent: &[Option<View>], new: &Matrix, tuples: &Tuple
     Ok(all.expect("there are at least two pairs"))
 }
 
-/// The new view mapped by a direct method to the latent space, as to a pivot.
+/// Maps the new view to the latent space by a direct method, with the latent space as pivot.
 fn map_to_latent(
     method: Method,
     name: &str,
@@ -243,7 +243,7 @@ mod tests {
 
     const ROWS: usize = 120;
 
-    /// Noisy pictures of the same hidden rows.
+    /// Noisy linear images of the same latent rows.
     fn views(names: &[&str]) -> Vec<View> {
         let (latent, dim) = (4, 6);
         let mut random = Random::new(11);

@@ -1,8 +1,8 @@
-//! How much to shrink, by what finds translations: fit to one half of the tuples, and look for the other half.
+//! Shrinkage chosen by held-out retrieval: fit to one half of the tuples, retrieve the other half.
 //!
-//! Formulas such as oracle approximating shrinkage estimate a covariance well. What finds translations is another
-//! question, and its answer is shrinking much more: with 2,000 English-Russian pairs of 300 dimensions the formula says
-//! 0.03 and 0.07, held-out translations say 0.45 and are found a fifth more often.
+//! Formulas such as oracle approximating shrinkage estimate a covariance well, but retrieval needs much more shrinkage.
+//! With 2,000 English-Russian pairs of 300 dimensions the formula gives 0.03 and 0.07. Held-out retrieval gives 0.45
+//! and finds a fifth more of the held-out translations.
 
 use rayon::prelude::*;
 
@@ -14,25 +14,25 @@ use crate::moments::{Moments, Shape};
 use crate::prepare::scale_to_unit;
 use crate::vectors::{Matrix, View};
 
-/// What is tried, beginning with `FIRST` and going where it gets better.
+/// Candidates for the shrinkage. The search begins at index `FIRST` and moves while the score improves.
 const CANDIDATES: [f64; 9] = [0.01, 0.03, 0.1, 0.2, 0.3, 0.45, 0.6, 0.75, 0.9];
 const FIRST: usize = 2;
-/// With more tuples than this for each dimension it makes little difference: for a closed form, and for an iterated fit.
+/// With more tuples per dimension than this, shrinkage makes little difference: for closed-form and for iterative fits.
 pub(super) const MANY: f64 = 50.0;
 const MANY_FOR_ITERATION: f64 = 10.0;
-/// How far an iterated fit goes: enough to compare.
+/// Likelihood evaluations of an iterative fit: enough for comparing candidates.
 const EVALUATIONS: usize = 5;
-/// Held-out tuples looked for between two views.
+/// Maximum number of held-out queries between two views.
 pub(super) const QUERIES: usize = 1000;
 
-/// The shrinkage that is best for finding held-out tuples, which is what [`align`](super::align) fits with; automatic, as it
-/// was, where that cannot or need not be asked.
+/// The shrinkage with the best retrieval of held-out tuples, which [`align`](super::align()) fits with. The fallback,
+/// where there is too little data or shrinkage does not matter, is [`Shrinkage::Auto`].
 pub fn shrinkage(moments: &Moments, views: &[View], tuples: &Tuples, options: &FitOptions) -> Result<Shrinkage> {
     let method = options.method_for(moments.views().len());
     if !method.shrinks() {
         return Ok(Shrinkage::Auto);
     }
-    // The halves are tried both ways where that is cheap.
+    // Two-fold cross-validation where fits are cheap, a single split where they are not.
     let (many, tries) = if method == Method::Mbfa { (MANY_FOR_ITERATION, 1) } else { (MANY, 2) };
     let is_poor = |(view, shape): (usize, &Shape)| {
         let with_view = moments.patterns().iter().filter(|(pattern, _)| pattern.len() > 1 && pattern.contains(&view));
@@ -42,7 +42,7 @@ pub fn shrinkage(moments: &Moments, views: &[View], tuples: &Tuples, options: &F
         return Ok(Shrinkage::Auto);
     }
     let halves = tuples.halves();
-    // Monolingual rows are no translations: both halves keep them.
+    // Monolingual rows are no translations, so both halves keep them.
     let monolingual = moments.of_single_views();
     let of_half = |half: &Tuples| -> Result<Moments> {
         let mut moments = Moments::of(views, half)?;
@@ -57,7 +57,7 @@ pub fn shrinkage(moments: &Moments, views: &[View], tuples: &Tuples, options: &F
             let (model, _) = model::fit(moments, &options, &())?;
             mean_log_rank(&model, views, others)
         };
-        // A half may be too little to fit anything to.
+        // A half may be too small to fit a model.
         let tried = of_halves.iter().zip([&halves[1], &halves[0]]).take(tries);
         tried.map(missed).sum::<Result<f64>>().unwrap_or(f64::INFINITY)
     };
@@ -67,8 +67,8 @@ pub fn shrinkage(moments: &Moments, views: &[View], tuples: &Tuples, options: &F
     })
 }
 
-/// The same fit, stopped as early as retrieval allows, in all dimensions: a part of the data cannot say how many
-/// dimensions the whole has.
+/// The same options with early stopping, enough for retrieval, and with the largest latent size: a part of the data
+/// cannot choose the latent size of the whole.
 pub(crate) fn short_fit(options: &FitOptions) -> FitOptions {
     let mut options = options.clone();
     if options.latent == LatentSize::Auto {
@@ -78,14 +78,14 @@ pub(crate) fn short_fit(options: &FitOptions) -> FitOptions {
     options
 }
 
-/// Walks from the first candidate to a lowest score.
+/// Hill climbing from the first candidate to the lowest score.
 pub(super) fn best(score: impl Fn(f64) -> f64) -> Option<f64> {
     let (mut at, mut lowest) = (FIRST, score(CANDIDATES[FIRST]));
     let mut walk = |step: isize| {
         let start = at;
         while let Some(next) = at.checked_add_signed(step).filter(|&next| next < CANDIDATES.len()) {
             let value = score(CANDIDATES[next]);
-            // Not to be had by an accident of rounding.
+            // Equality is not enough: it may be rounding.
             if value >= lowest {
                 break;
             }
@@ -93,12 +93,12 @@ pub(super) fn best(score: impl Fn(f64) -> f64) -> Option<f64> {
         }
         at != start
     };
-    // Where more was better, less is not.
+    // If more shrinkage was better, less is not tried.
     let _ = walk(1) || walk(-1);
     lowest.is_finite().then_some(CANDIDATES[at])
 }
 
-/// The mean logarithm of the rank of the right word among the held-out ones, by cosine, over all pairs of views.
+/// The mean log-rank of the right word among the held-out words, by cosine, over all pairs of views.
 fn mean_log_rank(model: &Model, views: &[View], tuples: &Tuples) -> Result<f64> {
     let mut sum = 0.0;
     let mut count = 0;
@@ -112,7 +112,7 @@ fn mean_log_rank(model: &Model, views: &[View], tuples: &Tuples) -> Result<f64> 
     Ok(if count > 0 { sum / count as f64 } else { f64::INFINITY })
 }
 
-/// [`log_ranks_of`] some of the pairs of rows of two views where a model puts them.
+/// [`log_ranks_of`] a sample of the pairs, projected by a model.
 fn log_ranks(model: &Model, views: [usize; 2], vectors: [&Matrix; 2], pairs: &[(usize, usize)]) -> Result<Vec<f64>> {
     let pairs: Vec<(usize, usize)> = pairs.iter().step_by(pairs.len().div_ceil(QUERIES).max(1)).copied().collect();
     let side = |side: usize, rows: Vec<usize>| model.views[views[side]].project(&vectors[side].select(&rows));
@@ -121,8 +121,8 @@ fn log_ranks(model: &Model, views: [usize; 2], vectors: [&Matrix; 2], pairs: &[(
     Ok(log_ranks_of(x, y, &pairs))
 }
 
-/// For every pair the logarithm of the rank of the right row among all of the other side, both ways added. Row `i` of `x`
-/// and of `y` belong together and are the words `pairs[i]`.
+/// For every pair, the log-rank of the right row among all rows of the other side, summed over both directions. Row `i`
+/// of `x` and of `y` belong together and are the words `pairs[i]`.
 pub(super) fn log_ranks_of(mut x: Matrix, mut y: Matrix, pairs: &[(usize, usize)]) -> Vec<f64> {
     scale_to_unit(&mut x);
     scale_to_unit(&mut y);
@@ -130,7 +130,7 @@ pub(super) fn log_ranks_of(mut x: Matrix, mut y: Matrix, pairs: &[(usize, usize)
     product_of_rows(x.as_slice(), y.as_slice(), x.cols(), &mut cosines);
     let cosine = |i: usize, j: usize| cosines[i * pairs.len() + j];
     let log_rank = |i: usize| {
-        // Another translation of the same word is not wrong.
+        // Other translations of the same word are not wrong.
         let others = || (0..pairs.len()).filter(|&j| pairs[j].0 != pairs[i].0 && pairs[j].1 != pairs[i].1);
         let forth = others().filter(|&j| cosine(i, j) > cosine(i, i)).count();
         let back = others().filter(|&j| cosine(j, i) > cosine(i, i)).count();

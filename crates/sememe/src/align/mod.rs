@@ -1,4 +1,4 @@
-//! The whole way from vectors and tuples to an aligned space, in one call.
+//! The pipeline from vectors and tuples to an aligned space, in one call.
 
 mod alignment;
 mod calibration;
@@ -25,52 +25,52 @@ use crate::names::setters;
 use crate::observe::Observer;
 use crate::vectors::View;
 
-/// How to align.
+/// Options of [`align`](align()).
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct AlignOptions {
-    /// What to fit to.
+    /// How the evidence is gathered.
     pub evidence: EvidenceOptions,
-    /// How to fit.
+    /// How the model is fitted.
     pub fit: FitOptions,
-    /// Go on where this ended, which must have been fitted to the same evidence. Serialised options leave it out.
+    /// Continue this earlier fit, which must be of the same evidence. Not serialised.
     #[serde(skip)]
     pub resume: Option<Alignment>,
 }
 
-/// What came out.
+/// The result of [`align`](align()).
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Aligned {
-    /// The model and what belongs to it.
+    /// The fitted model, with its preparation and sources.
     pub alignment: Alignment,
-    /// Each view's rows where they lie in the latent space; none for views whose vectors are not at hand.
+    /// The latent vectors of each view; `None` for views without vectors.
     pub latent: Vec<Option<LatentView>>,
-    /// What should be known about the fit.
+    /// Warnings about the fit.
     pub warnings: Vec<FitWarning>,
 }
 
-/// A model before any row was projected.
+/// A fitted model whose views have not been projected yet.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Fitted {
-    /// The model and what belongs to it.
+    /// The fitted model, with its preparation and sources.
     pub alignment: Alignment,
-    /// The views, their rows as they were fitted to.
+    /// The views with their prepared rows.
     pub prepared: Vec<View>,
-    /// What should be known about the fit.
+    /// Warnings about the fit.
     pub warnings: Vec<FitWarning>,
 }
 
-/// Prepares the views, fits a model to the tuples and projects every row. Automatic shrinkage is chosen by what finds
-/// translations that were held out, where there are few tuples; see [`Shrinkage::Auto`] for the others. Held-out
-/// translations also say how sure translations are, see [`Alignment::temperature`].
+/// Prepares the views, fits a model to the tuples and projects every row. With few tuples, automatic shrinkage is
+/// chosen by held-out retrieval; see [`Shrinkage::Auto`] for the fallback. Held-out translations also calibrate
+/// confidences; see [`Alignment::temperature`].
 pub fn align(views: Vec<View>, tuples: &Tuples, options: &AlignOptions, observer: &dyn Observer) -> Result<Aligned> {
     fit(views, tuples, options, observer)?.project()
 }
 
 impl Fitted {
-    /// Projects every row.
+    /// Projects every row into the latent space.
     pub fn project(self) -> Result<Aligned> {
         let Fitted { alignment, prepared, warnings } = self;
         let project = |(view, prepared): (usize, &View)| alignment.model.latent_view(view, prepared).map(Some);
@@ -79,22 +79,22 @@ impl Fitted {
     }
 }
 
-/// [`align`] without the last step.
+/// [`align`](align()) without the projection.
 pub fn fit(views: Vec<View>, tuples: &Tuples, options: &AlignOptions, observer: &dyn Observer) -> Result<Fitted> {
     fit_with(views, tuples, tuples, CalibrateBy::Halves, options, observer)
 }
 
-/// What confidences are calibrated by.
+/// The data that confidences are calibrated on.
 pub(crate) enum CalibrateBy<'a> {
-    /// A fit to one half of the tuples, and the entries of the other half.
+    /// A model of one half of the tuples, and the entries of the other half.
     Halves,
-    /// A fit to what was seen, and entries that were held out of everything that led to it.
+    /// A model of `seen`, and entries that were held out of everything that led to it.
     HeldOut { seen: &'a Tuples, held_out: &'a Tuples },
-    /// Nothing: there is no entry that says how sure a translation is.
+    /// No calibration: there are no held-out entries.
     Nothing,
 }
 
-/// [`fit`] to tuples of which only some were given. Given tuples alone calibrate confidences: a model finds the pairs that it
+/// [`fit`] to given and induced tuples. Only given tuples calibrate confidences: a model finds the pairs that it
 /// induced itself too easily.
 pub(crate) fn fit_with(
     views: Vec<View>,
@@ -129,7 +129,7 @@ pub(crate) fn fit_with(
     Ok(Fitted { alignment, prepared, warnings })
 }
 
-/// Fits a model to evidence, whoever gathered it.
+/// Fits a model to evidence that was gathered before, perhaps elsewhere.
 pub fn fit_evidence(
     evidence: Evidence,
     options: &AlignOptions,
@@ -146,8 +146,8 @@ pub fn fit_evidence(
     Ok((Alignment { model, preparation, sources, words, temperatures: Vec::new(), trained: None }, warnings))
 }
 
-/// [`fit_evidence`], and the rows of views that are at hand where they lie in the latent space. Views are known by their
-/// names; the others have no rows.
+/// [`fit_evidence`], then projects the views whose vectors are available. Views are matched by name; the others have no
+/// latent vectors.
 pub fn align_evidence(
     evidence: Evidence,
     mut views: Vec<View>,
@@ -172,7 +172,7 @@ pub fn align_evidence(
     Ok(Aligned { alignment, latent, warnings })
 }
 
-/// A fit goes on only with what it was begun with.
+/// Checks that a fit is resumed with the data and settings of the earlier one.
 fn check_resumable(before: &Alignment, evidence: &Evidence, fit: &mut FitOptions) -> Result<()> {
     let refused = |given: &str, expected: String| Err(Error::argument("resume", given, expected));
     let method = before.model.method;
@@ -188,7 +188,7 @@ fn check_resumable(before: &Alignment, evidence: &Evidence, fit: &mut FitOptions
     let shrinkage = &before.model.shrinkage;
     let is = |by: f64| shrinkage.iter().all(|&other| other == by);
     match fit.shrinkage {
-        // The formula gives each view its own; a choice is common to all.
+        // Oracle approximating shrinkage differs between views; a value chosen by held-out retrieval is common to all.
         Shrinkage::Auto if is(shrinkage[0]) => fit.shrinkage = Shrinkage::By(shrinkage[0]),
         Shrinkage::Auto => fit.shrinkage = Shrinkage::Oas,
         Shrinkage::Oas => {}

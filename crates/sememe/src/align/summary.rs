@@ -1,4 +1,4 @@
-//! What was fitted, in a form that serialises.
+//! A serialisable summary of a fit.
 
 use serde::Serialize;
 
@@ -6,7 +6,7 @@ use super::Aligned;
 use crate::model::Method;
 use crate::names::serialize_count;
 
-/// What was fitted to what, and how it went.
+/// A summary of a fit: its data, method and convergence.
 ///
 /// ```
 /// use sememe::{align, lexicon::Tuples, vectors::{Matrix, View}};
@@ -22,30 +22,30 @@ use crate::names::serialize_count;
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct AlignSummary {
-    /// How the model was fitted.
+    /// The method of the fit.
     pub method: Method,
     /// Latent dimensions.
     pub latent: usize,
-    /// How many tuples it was fitted to, or what they weigh.
+    /// Number of tuples, or the sum of their weights.
     #[serde(serialize_with = "serialize_count")]
     pub tuples: f64,
     /// The log-likelihood of all tuples in nats, where the model has one.
     pub log_likelihood: Option<f64>,
-    /// The same per tuple.
+    /// The log-likelihood per tuple.
     pub log_likelihood_per_tuple: Option<f64>,
-    /// How many likelihoods an iterative fit computed.
+    /// Likelihood evaluations of an iterative fit.
     pub evaluations: Option<usize>,
-    /// Whether an iterative fit stopped by itself.
+    /// Whether an iterative fit converged.
     pub converged: Option<bool>,
-    /// By which fraction its last step raised the likelihood.
+    /// The fraction by which the last step raised the likelihood.
     pub last_rise: Option<f64>,
-    /// How far its covariances are from those of the data; see [`Trace`](crate::model::mbfa::Trace).
+    /// Distance of the model's covariances from those of the data; see [`Trace`](crate::model::mbfa::Trace).
     pub certificate: Option<f64>,
-    /// How much another step would change the noise.
+    /// How much another EM step would change the noise.
     pub residual: Option<f64>,
     /// The views.
     pub views: Vec<AlignedView>,
-    /// What should be known about the fit.
+    /// Warnings about the fit.
     pub warnings: Vec<String>,
 }
 
@@ -55,7 +55,7 @@ pub struct AlignSummary {
 pub struct AlignedView {
     /// Its name.
     pub name: String,
-    /// How many words, or rows, were projected.
+    /// Number of projected words or rows.
     pub words: usize,
     /// The length of its vectors.
     pub dimension: usize,
@@ -64,7 +64,7 @@ pub struct AlignedView {
 }
 
 impl Aligned {
-    /// What was fitted to what, and how it went.
+    /// A summary of the fit.
     pub fn summary(&self) -> AlignSummary {
         let model = &self.alignment.model;
         let trace = model.trace.as_ref();

@@ -1,4 +1,4 @@
-//! How probable every word of one view is a pair with every word of another, and what follows for a model.
+//! Soft couplings: the probability of every pair of words of two views, and the expected moments.
 
 use rayon::prelude::*;
 
@@ -7,11 +7,11 @@ use crate::moments::PatternMoments;
 use crate::retrieve::kernel::exp;
 use crate::vectors::Matrix;
 
-/// Rows summed by one thread at a time: fixed, so that the bits do not depend on the number of threads.
+/// Rows summed by one thread at a time. Fixed, so that results do not depend on the number of threads.
 const ROWS: usize = 256;
 
-/// A probability for every two words: the mean of what the words of either side say, so that rows sum to about 1 and
-/// columns as well.
+/// A probability for every two words: the mean of the softmax over the row and over the column. Row and column sums are
+/// about 1.
 pub struct Coupling {
     cols: usize,
     weights: Vec<f32>,
@@ -45,7 +45,7 @@ impl Coupling {
         Coupling { cols, weights: scores, of_rows, of_cols }
     }
 
-    /// Moments of all pairs, each counting as much as it is probable.
+    /// Expected moments: all pairs, each weighted by its probability.
     pub fn moments(&self, x: &Matrix, y: &Matrix) -> PatternMoments {
         let (p, q) = (x.cols(), y.cols());
         let n: f64 = self.of_rows.iter().map(|&weight| f64::from(weight)).sum();
@@ -83,7 +83,7 @@ impl Coupling {
 /// `Σ w x` and `Σ w x xᵀ`.
 fn weighted_gram(x: &Matrix, weights: &[f32]) -> (Vec<f64>, Mat) {
     let dim = x.cols();
-    // A row for the sum itself: the gram of (w^½ x, w^½) has it beside the squares.
+    // An extra row for the sum: the Gram matrix of (w^½ x, w^½) holds it beside the squares.
     let gram = sum_of_blocks(x.rows(), |rows| {
         let of_row = |j: usize, i: usize| {
             let root = f64::from(weights[rows.start + j]).sqrt();
@@ -99,7 +99,7 @@ fn cross(x: &Matrix, y: &Matrix) -> Mat {
     sum_of_blocks(x.rows(), |rows| times_transpose(&x.columns(rows.clone()), &y.columns(rows)))
 }
 
-/// Adds what blocks of rows come to, in their order.
+/// Sums the results of blocks of rows, in order.
 fn sum_of_blocks(rows: usize, of_block: impl Fn(std::ops::Range<usize>) -> Mat + Sync) -> Mat {
     let starts: Vec<usize> = (0..rows).step_by(8 * ROWS).collect();
     let parts: Vec<Mat> = starts.par_iter().map(|&start| of_block(start..rows.min(start + 8 * ROWS))).collect();
@@ -122,7 +122,7 @@ fn column_sums(values: &[f32], cols: usize) -> Vec<f32> {
     sums
 }
 
-/// In eight sums beside each other, which a processor adds at once.
+/// Eight partial sums, for SIMD instructions.
 fn sum(values: &[f32]) -> f32 {
     let mut sums = [0.0_f32; 8];
     let chunks = values.chunks_exact(8);

@@ -1,4 +1,4 @@
-//! What held-out entries say about learning, and which given entries look wrong.
+//! Whether self-learning did harm, by held-out entries, and which given entries look wrong.
 
 use std::collections::BTreeMap;
 
@@ -10,28 +10,29 @@ use crate::retrieve::csls::{self, NEIGHBOURS};
 use crate::retrieve::kernel::dot;
 use crate::retrieve::{Criterion, Hit, nearest};
 
-/// Standard errors by which held-out entries must be harder to find for learning to count as harmful: a one-sided test at
-/// the level of 2.5 %.
+/// Standard errors by which held-out entries must be harder to find for self-learning to count as harmful: a one-sided
+/// test at the 2.5 % level.
 const CLEARLY_WORSE: f64 = 1.96;
-/// Log-ranks may rise by this factor. Dictionaries have frequent words, which learning makes a little harder to find while it
-/// makes rarer words easier: with 5,000 English-Russian entries precision on held-out test words rises from 53.9 to 55.6.
+/// Log-ranks may rise by this factor. Dictionaries have frequent words; self-learning makes these a little harder to
+/// find and rarer words easier. With 5,000 English-Russian entries precision on held-out test words rises from 53.9 to
+/// 55.6.
 const TOLERATED: f64 = 1.1;
 
-/// Candidates among which a right translation is looked for.
+/// Number of candidates among which a right translation is ranked.
 const DEPTH: usize = 100;
 
 /// A given pair that looks wrong.
 pub struct Wrong {
     pub views: [usize; 2],
-    /// Places among the words that are learned from.
+    /// Indices of the frequent words.
     pub rows: [usize; 2],
     /// Its CSLS.
     pub score: f64,
 }
 
-/// Whether entries that no round has seen are clearly harder to find by a model of given and induced pairs than by one of
-/// the given pairs alone. They are looked for among all frequent words by CSLS, and what their log-ranks
-/// rise by beyond a tolerated factor must be significantly positive on average.
+/// Whether held-out entries are significantly harder to find with a model of given and induced pairs than with one of
+/// the given pairs alone. They are retrieved among all frequent words by CSLS. The test is on the mean rise of their
+/// log-ranks beyond the tolerated factor.
 pub fn does_harm(learner: &Learner, induced: &[Pairs], held_out: &[Pairs], shrinkage: f64) -> Result<bool> {
     let Some(plain) = if_enough(learner.fit_given(&learner.given))? else { return Ok(false) };
     let learned = learner.fit_pairs(induced.iter().chain(&learner.given), shrinkage, None)?;
@@ -43,8 +44,8 @@ pub fn does_harm(learner: &Learner, induced: &[Pairs], held_out: &[Pairs], shrin
     Ok(is_clearly_positive(&rises))
 }
 
-/// For every pair the logarithm of the rank of a right translation among the frequent words of the other view, both ways
-/// added.
+/// For every pair, the log-rank of a right translation among the frequent words of the other view, summed over both
+/// directions.
 fn log_ranks(words: &[&FrequentWords], model: &Model, pairs: &Pairs) -> Result<Vec<f64>> {
     let mut sums = vec![0.0; pairs.rows.len()];
     for side in 0..2 {
@@ -70,8 +71,8 @@ fn is_clearly_positive(values: &[f64]) -> bool {
     values.len() > 1 && mean > CLEARLY_WORSE * (variance / n).sqrt()
 }
 
-/// Given pairs that look wrong, the worst first. Each half of them is compared by a model of the induced pairs and of the
-/// other half, so that no entry vouches for itself.
+/// Given pairs that look wrong, the worst first. Two-fold cross-validation: each half is scored by a model of the
+/// induced pairs and of the other half, so that no entry vouches for itself.
 pub fn doubtful(learner: &Learner, induced: &[Pairs], given: &[Pairs], shrinkage: f64) -> Result<Vec<Wrong>> {
     let mut wrong = Vec::new();
     for odd in 0..2 {
@@ -86,7 +87,7 @@ pub fn doubtful(learner: &Learner, induced: &[Pairs], given: &[Pairs], shrinkage
     Ok(wrong)
 }
 
-/// A part of the entries may be too little to fit anything to.
+/// `None` if a part of the entries is too small to fit a model.
 fn if_enough(model: Result<Model>) -> Result<Option<Model>> {
     match model {
         Err(Error::NotEnoughData(_)) => Ok(None),
@@ -94,7 +95,7 @@ fn if_enough(model: Result<Model>) -> Result<Option<Model>> {
     }
 }
 
-/// Which pairs are less like pairs than like words put together at random.
+/// The pairs whose CSLS is nearer to that of random pairs than to that of given pairs.
 fn wrong_among(words: &[&FrequentWords], model: &Model, given: &Pairs) -> Result<Vec<Wrong>> {
     let count = given.rows.len();
     if count < 2 {

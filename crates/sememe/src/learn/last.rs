@@ -1,4 +1,5 @@
-//! The lexicon of the last fit: each other's best words among many more than rounds look at, and how sure they are.
+//! The induced lexicon of the final fit: mutual nearest neighbours among many more words than the rounds use, weighted
+//! by confidence.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,37 +14,37 @@ use crate::prepare::scale_to_unit;
 use crate::retrieve::{Criterion, Hit, Retriever, Side, mutual_best};
 use crate::vectors::Matrix;
 
-/// Candidates among which a word's translation is looked for, and the temperature of their probabilities.
+/// Number of candidate translations of a word, and the temperature of their softmax.
 const CANDIDATES: usize = 10;
 const TEMPERATURE: f64 = 0.05;
-/// What a word's translation into a third view counts beside the word itself.
+/// Weight of a word's translation into a third view, relative to the word itself.
 const THIRD_VIEW_WEIGHT: f32 = 0.3;
 
-/// Two words and how sure they belong together.
+/// Two words and the confidence that they belong together.
 #[derive(Debug, Clone, Copy)]
 pub struct InducedPair {
-    /// Places among the words that are learned from.
+    /// Indices of the frequent words.
     pub rows: [usize; 2],
-    /// The product of what both sides say, from 0 to 1.
+    /// The product of the confidences of both directions, from 0 to 1.
     pub weight: f64,
 }
 
-/// What was found between two views.
+/// The pairs induced between two views.
 pub struct InducedPairs {
-    /// The views, increasing.
+    /// The views, in increasing order.
     pub views: [usize; 2],
-    /// Each other's best words.
+    /// Mutual nearest neighbours.
     pub pairs: Vec<InducedPair>,
 }
 
 impl InducedPairs {
-    /// All of it, whatever it weighs.
+    /// All pairs, without their weights.
     pub fn as_pairs(&self) -> Pairs {
         Pairs { views: self.views, rows: self.pairs.iter().map(|sure| sure.rows).collect() }
     }
 }
 
-/// Each other's best words by CSLS, of every two views.
+/// Mutual nearest neighbours by CSLS, for every two views.
 pub fn induce(words: &[&FrequentWords], model: &Model) -> Result<Vec<InducedPairs>> {
     let latent = project(words, model, usize::MAX)?;
     let views = latent.len();
@@ -60,8 +61,8 @@ pub fn induce(words: &[&FrequentWords], model: &Model) -> Result<Vec<InducedPair
     pairs_of_views(views).map(of_views).collect()
 }
 
-/// Directions of a view's words and of what they are in all views but another one: each says the same with its own noise,
-/// so that together they say it with less.
+/// Latent vectors of a view's words, averaged with those of their translations into all views except `other`. Each has
+/// independent noise, so the average has less.
 fn with_translations(
     latent: &[Matrix],
     candidates: &BTreeMap<(usize, usize), Vec<Vec<Hit>>>,
@@ -86,7 +87,7 @@ fn with_translations(
 
 fn candidates(from: &Arc<Side>, to: &Arc<Side>) -> Result<Vec<Vec<Hit>>> {
     let retriever = Retriever::between(from, to, Criterion::CSLS).build(&())?;
-    // Scores of one word are compared with each other alone.
+    // Ranks are enough: scores are compared only within one word's candidates.
     retriever.rank(from.matrix(), CANDIDATES.min(to.matrix().rows()), &())
 }
 
@@ -102,12 +103,12 @@ fn mutual(x: Matrix, y: Matrix) -> Result<Vec<InducedPair>> {
     Ok(mutual_best(of_rows, |row| best(&back[row])).into_iter().map(with_weight).collect())
 }
 
-/// How probable the first of some candidates is.
+/// The softmax probability of the first candidate.
 fn probability(hits: &[Hit]) -> f64 {
     1.0 / hits.iter().map(|hit| odds(hit, hits)).sum::<f64>()
 }
 
-/// How probable a candidate is beside the first.
+/// The odds of a candidate relative to the first.
 fn odds(hit: &Hit, hits: &[Hit]) -> f64 {
     (f64::from(hit.score - hits[0].score) / TEMPERATURE).exp()
 }

@@ -1,7 +1,7 @@
 //! Self-learning: alignment with little or no dictionary.
 //!
-//! [`learn`] starts from a few pairs, such as identical strings, or from the vectors alone. Rounds of inducing a dictionary
-//! and fitting a model to it alternate, and the final model is fitted to given and induced pairs.
+//! [`learn`] starts from a few pairs, such as identical strings, or from the vectors alone. Rounds alternate between
+//! inducing a dictionary and fitting a model to it. The final model is fitted to given and induced pairs.
 
 mod coupling;
 mod judge;
@@ -34,32 +34,33 @@ pub use crate::observe::Round;
 use crate::random::Random;
 use crate::vectors::View;
 
-/// Frequent words of each view that rounds learn from, of two views and of more, and that the induced lexicon is made of.
+/// Frequent words of each view that take part in the rounds, for two and for more views, and in the induced lexicon.
 const WORDS: usize = 8000;
 const WORDS_OF_SEVERAL: usize = 4000;
 const LAST_WORDS: usize = 20_000;
-/// With fewer words than this there is nothing to learn from.
-const FEWEST: usize = 500;
-/// With so many given entries, one in [`HELD_OUT`] is held out of the rounds. With fewer, what they could say is noise.
+/// The minimum number of words of a view for self-learning.
+const MIN_WORDS: usize = 500;
+/// From this number of given entries on, one in [`HELD_OUT`] is held out of the rounds. Fewer would be too noisy a
+/// test.
 const ENOUGH_TO_HOLD_OUT: usize = 200;
 const HELD_OUT: usize = 5;
-/// The least shrinkage of a fit to a lexicon that is mostly induced. Held-out pairs cannot choose it there: a shrunk model
+/// The minimum shrinkage of a fit to a mostly induced lexicon. Held-out pairs cannot choose it there: a shrunk model
 /// induced them, and they agree with it.
 const LAST_SHRINKAGE: f64 = 0.2;
 
-/// Whether given entries may be doubted.
+/// Whether self-learning may discard given entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Trust {
-    /// They count in every round and in the last fit.
+    /// They count in every round and in the final fit.
     #[default]
     Keep,
-    /// Learning begins with them and may leave them.
+    /// They start the first round only; later rounds may discard them.
     Doubt,
 }
 
 impl Trust {
-    /// Both by name.
+    /// All choices by name.
     pub const ALL: [(&'static str, Trust); 2] = [("keep", Trust::Keep), ("doubt", Trust::Doubt)];
 }
 
@@ -71,34 +72,34 @@ impl FromStr for Trust {
     }
 }
 
-/// How to learn.
+/// Options of [`learn`].
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct LearnOptions {
-    /// How to align at last; rounds use the same method.
+    /// How to align at the end; rounds use the same method.
     pub align: align::AlignOptions,
-    /// Begin with the vectors alone.
+    /// Start from the vectors alone, without any pair.
     pub is_unsupervised: bool,
-    /// What given entries are worth.
+    /// Whether given entries may be discarded.
     pub trust: Trust,
-    /// Of random starts.
+    /// Seed of the random starts.
     pub seed: u64,
 }
 
-/// What came out.
+/// The result of [`learn`].
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Learned {
     /// The model, fitted to given and induced pairs.
     pub fitted: Fitted,
-    /// How it went.
+    /// A report on the rounds.
     pub report: LearningReport,
 }
 
 /// Learns which words belong together, and aligns.
 ///
-/// Where enough entries are given, some are held out of the rounds. They decide whether learning did harm, in which case the
-/// model is fitted to the given entries alone, and they calibrate confidences.
+/// With enough given entries, some are held out of the rounds. They calibrate confidences, and they decide whether
+/// self-learning did harm. If it did, the fallback is a model of the given entries alone.
 pub fn learn(views: Vec<View>, given: &Tuples, options: &LearnOptions, observer: &dyn Observer) -> Result<Learned> {
     let shapes: Vec<Shape> = views.iter().map(Shape::of).collect();
     options.align.fit.check_for(&views.iter().map(View::name).collect::<Vec<_>>())?;
@@ -125,7 +126,7 @@ pub fn learn(views: Vec<View>, given: &Tuples, options: &LearnOptions, observer:
         watch: &mut watch,
     };
     let model = match start {
-        // A search for two views ends where learning would.
+        // The search has already learned with the method of two views.
         Some(start) if options.align.fit.method_for(views.len()) == start.model.method => start.model,
         Some(start) => learner.learn_from_pairs(&pairs_of(&start.tuples, &words))?,
         None => {
@@ -171,18 +172,18 @@ pub fn learn(views: Vec<View>, given: &Tuples, options: &LearnOptions, observer:
     Ok(Learned { fitted, report: LearningReport { rounds, induced, has_helped, chances, doubtful } })
 }
 
-/// The words that are learned from, if there are enough.
+/// The frequent words of all views; an error if a view has too few.
 fn words_of(views: &[View], options: &align::AlignOptions) -> Result<Vec<FrequentWords>> {
     let of_view = |view: &View| {
         let words = FrequentWords::of(view.rows(), LAST_WORDS, &options.evidence.normalize);
         let (name, count) = (view.name(), words.rows.len());
-        let too_few = || format!("view {name:?} has {count} words with a direction; learning pairs needs {FEWEST}");
-        if count < FEWEST { Err(Error::NotEnoughData(too_few())) } else { Ok(words) }
+        let too_few = || format!("view {name:?} has {count} words with a direction; learning pairs needs {MIN_WORDS}");
+        if count < MIN_WORDS { Err(Error::NotEnoughData(too_few())) } else { Ok(words) }
     };
     views.iter().map(of_view).collect()
 }
 
-/// Where learning starts without supervision: a model of two views, and tuples of the first view with each other one.
+/// The start of unsupervised learning: a model of two views, and tuples of the first view with each other one.
 struct Start {
     model: Model,
     tuples: Tuples,
@@ -212,7 +213,7 @@ fn search(
     Ok((last.map(|model| Start { model, tuples }), chances))
 }
 
-/// Mutual best translations among many words, found twice: the first time makes the model that finds the second.
+/// Mutual nearest neighbours among many words. They are induced twice: the first ones make the model for the second.
 fn induced_lexicon(learner: &Learner, model: Model, trusted: &[Pairs]) -> Result<Vec<InducedPairs>> {
     let pairs: Vec<Pairs> = last::induce(&learner.words, &model)?.iter().map(InducedPairs::as_pairs).collect();
     let model = learner.fit_pairs(pairs.iter().chain(&learner.given), LAST_SHRINKAGE, Some(&model))?;
@@ -220,7 +221,7 @@ fn induced_lexicon(learner: &Learner, model: Model, trusted: &[Pairs]) -> Result
     for InducedPairs { views, pairs } in &mut induced {
         let rows = trusted.iter().filter(|given| given.views == *views).flat_map(|given| &given.rows);
         let known: [HashSet<usize>; 2] = [0, 1].map(|side| rows.clone().map(|rows| rows[side]).collect());
-        // Of a word with a given translation another one is a synonym at best. And held-out words must stay unseen.
+        // Another translation of a given word is a synonym at best, and held-out words must stay unseen.
         pairs.retain(|pair| (0..2).all(|side| !known[side].contains(&pair.rows[side])));
     }
     Ok(induced)
@@ -239,7 +240,7 @@ fn tuples_of(induced: &[InducedPairs], words: &[FrequentWords]) -> Result<Tuples
     Ok(tuples)
 }
 
-/// Every two words of tuples that are among the words that are learned from.
+/// The pairs of frequent words in every tuple, by pair of views.
 fn pairs_of(tuples: &Tuples, words: &[FrequentWords]) -> Vec<Pairs> {
     let place = |view: usize, row: usize| words[view].rows.binary_search(&row).ok();
     let of_views = |(a, b): (usize, usize)| {

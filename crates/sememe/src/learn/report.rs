@@ -1,4 +1,4 @@
-//! How learning went.
+//! A report on self-learning.
 
 use serde::Serialize;
 
@@ -6,17 +6,18 @@ use super::Chance;
 use crate::observe::Round;
 use crate::vectors::{Label, View};
 
-/// How learning went.
+/// A report on self-learning.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct LearningReport {
     /// The rounds.
     pub rounds: Vec<Round>,
-    /// Pairs that the last fit found itself.
+    /// Number of induced pairs in the final fit.
     pub induced: usize,
-    /// False when given entries are much harder to find than without learning, where the fit is to these alone.
+    /// False if self-learning made held-out entries much harder to find. The model is then fitted to the given entries
+    /// alone.
     pub has_helped: bool,
-    /// For views aligned without supervision to the first: how they compare with chance.
+    /// For each view aligned to the first without supervision: the comparison with chance.
     pub chances: Vec<Chance>,
     /// Given entries that look wrong, the worst first.
     #[serde(skip)]
@@ -24,7 +25,7 @@ pub struct LearningReport {
 }
 
 impl LearningReport {
-    /// The same with the words of the views in place of rows.
+    /// The report with words in place of row numbers.
     pub fn named<'a>(&'a self, views: &'a [View]) -> NamedReport<'a> {
         let doubtful = self.doubtful.iter().map(|entry| NamedDoubtful {
             views: entry.views,
@@ -35,7 +36,7 @@ impl LearningReport {
     }
 }
 
-/// How learning went, for people and machines that know words rather than rows.
+/// A [`LearningReport`] with words in place of row numbers.
 #[derive(Debug, Clone, Serialize)]
 #[non_exhaustive]
 pub struct NamedReport<'a> {
@@ -51,7 +52,7 @@ pub struct NamedReport<'a> {
 pub struct NamedDoubtful {
     /// Its views.
     pub views: [usize; 2],
-    /// The words there.
+    /// Its words.
     pub words: [String; 2],
     /// Their CSLS.
     pub score: f64,
@@ -63,14 +64,14 @@ pub struct NamedDoubtful {
 pub struct Doubtful {
     /// Its views.
     pub views: [usize; 2],
-    /// The words' rows there.
+    /// The rows of its words.
     pub rows: [usize; 2],
-    /// Their CSLS, less than half way from words put together at random to given entries.
+    /// Their CSLS. It is nearer to that of random pairs than to that of given entries.
     pub score: f64,
 }
 
 impl Doubtful {
-    /// What its rows are called.
+    /// The labels of its rows.
     pub fn labels<'a>(&self, views: &'a [View]) -> [Label<'a>; 2] {
         [0, 1].map(|side| views[self.views[side]].label(self.rows[side]))
     }

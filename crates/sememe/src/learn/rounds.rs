@@ -1,8 +1,8 @@
-//! Rounds of self-learning: the model says which words belong together, and these say what the next model is.
+//! Rounds of self-learning: a model induces a soft dictionary, and the next model is fitted to it.
 //!
-//! A round couples all words softly, at a temperature, and fits a model to the expected moments. The temperature falls when
-//! a round improves little, as in annealing. At a low temperature the model confirms itself, right or wrong. A new cycle
-//! then restarts from a model of the few pairs that it is surest of, which forgets most of what was wrong.
+//! A round computes soft couplings of all words at a temperature, and fits a model to the expected moments. Annealing:
+//! the temperature falls when a round improves little. At a low temperature the model confirms itself, right or wrong.
+//! A new cycle therefore restarts from a model of its most confident pairs, which forgets most of the errors.
 
 use super::similarity::{Mutual, Similarities};
 use super::words::{FrequentWords, project};
@@ -14,40 +14,42 @@ use crate::moments::{Moments, PatternMoments, Shape};
 use crate::observe::{Event, Observer, Round};
 use crate::vectors::Matrix;
 
-/// Temperatures of a cycle.
+/// Annealing schedule of a cycle.
 const TEMPERATURES: [f32; 4] = [0.15, 0.1, 0.07, 0.05];
-/// Rounds at one temperature at most; fewer when one raises the objective by less than this fraction.
+/// Maximum number of rounds at one temperature. A round that raises the objective by less than this fraction is the
+/// last.
 const ROUNDS: usize = 6;
 const MIN_IMPROVEMENT: f64 = 0.005;
-/// Cycles at most; fewer when one raises the objective by less than that fraction.
+/// Maximum number of cycles; early stopping by the same fraction.
 const CYCLES: usize = 16;
-/// One pair of so many words begins a cycle.
+/// A cycle starts from one pair for this many words.
 const WORDS_PER_SEED_PAIR: usize = 27;
-/// Shrinkage of a fit to pairs: this part of a dimension's share of them, within limits; of given pairs at least this.
-const SHARE: f64 = 0.6;
-const MOST: f64 = 0.9;
-const LEAST: f64 = 0.3;
-/// Shrinkage while words are coupled softly, and of a fit to few sure pairs.
-const SOFT: f64 = 0.5;
-const FEW: f64 = 0.7;
+/// Shrinkage of a fit to pairs: this factor times dimensions per pair, up to a maximum. Fits to given pairs have a
+/// minimum.
+const SHRINKAGE_FACTOR: f64 = 0.6;
+const MAX_SHRINKAGE: f64 = 0.9;
+const MIN_GIVEN_SHRINKAGE: f64 = 0.3;
+/// Shrinkage of fits to soft couplings, and of fits to the few pairs that start a cycle.
+const COUPLING_SHRINKAGE: f64 = 0.5;
+const SEED_SHRINKAGE: f64 = 0.7;
 
-/// Pairs of words of two views, by their place among the words that are learned from.
+/// Pairs of words of two views, as indices of the frequent words.
 #[derive(Debug, Clone)]
 pub struct Pairs {
-    /// The views, increasing.
+    /// The views, in increasing order.
     pub views: [usize; 2],
-    /// The words.
+    /// The indices of the words.
     pub rows: Vec<[usize; 2]>,
 }
 
 impl Pairs {
-    /// Every second one, from the first or the second on.
+    /// Every second pair, starting with the first (`odd` = 0) or the second (`odd` = 1).
     pub fn half(&self, odd: usize) -> Pairs {
         Pairs { views: self.views, rows: self.rows.iter().skip(odd).step_by(2).copied().collect() }
     }
 }
 
-/// All that rounds need.
+/// The data and settings of self-learning.
 pub struct Learner<'a, 'b> {
     pub shapes: Vec<Shape>,
     pub words: Vec<&'a FrequentWords>,
@@ -57,11 +59,11 @@ pub struct Learner<'a, 'b> {
     pub watch: &'a mut Watch<'b>,
 }
 
-/// What happened so far, and who is told.
+/// The rounds so far, and the observer.
 pub struct Watch<'a> {
     pub observer: &'a dyn Observer,
     pub rounds: Vec<Round>,
-    /// The observer wants no more.
+    /// The observer has stopped the work.
     pub is_stopped: bool,
 }
 
@@ -72,23 +74,23 @@ impl Watch<'_> {
     }
 }
 
-/// Where a cycle ended: a model, and what it makes of the words.
+/// The result of a cycle: a model, and the dictionary that it induces.
 pub struct Cycle {
     pub model: Model,
     pub objective: f64,
-    /// Each other's best words, the surest first, for every two views.
+    /// Mutual nearest neighbours of every two views, the most similar first.
     pub mutual: Vec<([usize; 2], Vec<Mutual>)>,
 }
 
 impl Learner<'_, '_> {
-    /// Learns from a model of given pairs.
+    /// Self-learning from a model of the given pairs.
     pub fn learn_from_pairs(&mut self, pairs: &[Pairs]) -> Result<Model> {
         let count = if self.words.len() > 2 { WORDS_OF_SEVERAL } else { WORDS };
         let start = self.fit_given(pairs)?;
         Ok(self.learn_from(project(&self.words, &start, count)?, count)?.model)
     }
 
-    /// Learns from directions of words, in cycles as long as they get better.
+    /// Self-learning from latent vectors of the words, in cycles until one improves too little.
     pub fn learn_from(&mut self, start: Vec<Matrix>, count: usize) -> Result<Cycle> {
         let mut best = self.cycle(start)?;
         for _ in 1..CYCLES {
@@ -110,18 +112,18 @@ impl Learner<'_, '_> {
         Ok(best)
     }
 
-    /// Where words lie by a model of the surest pairs alone.
+    /// Latent vectors of the words by a model of the most similar pairs alone.
     pub fn restart(&self, cycle: &Cycle, count: usize) -> Result<Vec<Matrix>> {
         let surest = |(views, mutual): &([usize; 2], Vec<Mutual>)| Pairs {
             views: *views,
             rows: mutual.iter().take(count.div_ceil(WORDS_PER_SEED_PAIR)).map(|mutual| mutual.rows).collect(),
         };
         let surest: Vec<Pairs> = cycle.mutual.iter().map(surest).collect();
-        let model = self.fit_pairs(surest.iter().chain(&self.given), FEW, None)?;
+        let model = self.fit_pairs(surest.iter().chain(&self.given), SEED_SHRINKAGE, None)?;
         project(&self.words, &model, count)
     }
 
-    /// From directions of words through all temperatures.
+    /// One annealing cycle from latent vectors of the words.
     pub fn cycle(&mut self, mut latent: Vec<Matrix>) -> Result<Cycle> {
         let count = latent.iter().map(Matrix::rows).max().unwrap_or(0);
         let mut model = None;
@@ -131,7 +133,7 @@ impl Learner<'_, '_> {
                 let (next, objective) = self.round(&latent, temperature, model.as_ref())?;
                 latent = project(&self.words, &next, count)?;
                 model = Some(next);
-                // The first round of a temperature still sees what the one before made.
+                // The first round at a temperature still measures the model of the one before.
                 if self.watch.is_stopped {
                     break 'annealing;
                 }
@@ -152,7 +154,7 @@ impl Learner<'_, '_> {
         Ok(Cycle { model: model.expect("there are rounds"), objective, mutual })
     }
 
-    /// Couples all words and fits; also the objective of what it began with.
+    /// Couples all words and fits a model. Also returns the objective of the latent vectors it was given.
     fn round(&mut self, latent: &[Matrix], temperature: f32, before: Option<&Model>) -> Result<(Model, f64)> {
         let mut moments: Option<Moments> = None;
         let (mut objective, mut pairs, mut ways) = (0.0, 0, 0);
@@ -169,7 +171,7 @@ impl Learner<'_, '_> {
         for pairs in &self.given {
             merge(&mut moments, self.moments_of(pairs))?;
         }
-        let model = self.fit(&moments.expect("there are two views"), SOFT, before)?;
+        let model = self.fit(&moments.expect("there are two views"), COUPLING_SHRINKAGE, before)?;
         let objective = objective / f64::from(ways);
         let number = self.watch.rounds.len() + 1;
         let words = latent.iter().map(Matrix::rows).max().unwrap_or(0);
@@ -177,7 +179,7 @@ impl Learner<'_, '_> {
         Ok((model, objective))
     }
 
-    /// A model of given pairs: the fewer they are, the more it is shrunk.
+    /// A model of given pairs; the fewer there are, the more it is shrunk.
     pub fn fit_given(&self, pairs: &[Pairs]) -> Result<Model> {
         self.fit_pairs(pairs.iter(), self.shrinkage_for(pairs), None)
     }
@@ -189,16 +191,16 @@ impl Learner<'_, '_> {
 
     fn shrinkage_for(&self, pairs: &[Pairs]) -> f64 {
         let count: usize = pairs.iter().map(|pairs| pairs.rows.len()).sum();
-        self.shrinkage_of(count as f64).max(LEAST)
+        self.shrinkage_of(count as f64).max(MIN_GIVEN_SHRINKAGE)
     }
 
-    /// How much a model of so many pairs must be shrunk.
+    /// The shrinkage of a model of `count` pairs.
     pub fn shrinkage_of(&self, count: f64) -> f64 {
         let dim = self.shapes.iter().map(|shape| shape.dim).max().unwrap_or(0);
-        (SHARE * dim as f64 / count.max(1.0)).min(MOST)
+        (SHRINKAGE_FACTOR * dim as f64 / count.max(1.0)).min(MAX_SHRINKAGE)
     }
 
-    /// A model of pairs.
+    /// Fits a model to pairs.
     pub fn fit_pairs<'b>(
         &self,
         pairs: impl Iterator<Item = &'b Pairs>,
@@ -246,7 +248,7 @@ fn merge(sum: &mut Option<Moments>, part: Moments) -> Result<()> {
     }
 }
 
-/// Every two of so many views.
+/// Every two of `views` views.
 pub fn pairs_of_views(views: usize) -> impl Iterator<Item = (usize, usize)> {
     (0..views).flat_map(move |a| (a + 1..views).map(move |b| (a, b)))
 }

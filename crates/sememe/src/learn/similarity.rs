@@ -1,4 +1,4 @@
-//! All similarities of the frequent words of two views at once, by CSLS, and the words that they call for.
+//! The full CSLS matrix of the frequent words of two views, and the nearest neighbours in it.
 
 use rayon::prelude::*;
 
@@ -8,37 +8,38 @@ use crate::retrieve::csls::{Largest, csls};
 use crate::retrieve::mutual_best;
 use crate::vectors::Matrix;
 
-/// Rows that one thread multiplies at a time, and columns that it looks through.
+/// Rows that one thread multiplies at a time, and columns that it scans.
 const ROWS: usize = 512;
 const COLUMNS: usize = 64;
 
-/// `2 cos(x, y) - r(x) - r(y)` of every two words, where `r` is a word's mean cosine to its nearest words of the other view.
+/// The CSLS `2 cos(x, y) - r(x) - r(y)` of every two words; `r` is a word's mean cosine to its nearest neighbours in
+/// the other view.
 pub struct Similarities {
     cols: usize,
     csls: Vec<f32>,
-    /// The best word of the other view and its score, for every row and for every column.
+    /// The nearest neighbour of every row, and of every column.
     forth: Vec<Best>,
     back: Vec<Best>,
 }
 
-/// The most similar word.
+/// The nearest neighbour in the other view.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Best {
     index: usize,
     score: f32,
 }
 
-/// Two words that are each other's best.
+/// Two words that are mutual nearest neighbours.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Mutual {
-    /// Their rows.
+    /// The indices of the words.
     pub rows: [usize; 2],
-    /// How similar they are.
+    /// Their CSLS.
     pub score: f32,
 }
 
 impl Similarities {
-    /// Of rows of length 1.
+    /// Similarities of rows of unit length.
     pub fn of(x: &Matrix, y: &Matrix) -> Self {
         let (rows, cols) = (x.rows(), y.rows());
         let mut scores = vec![0.0_f32; rows * cols];
@@ -67,12 +68,12 @@ impl Similarities {
         Similarities { cols, csls: scores, forth, back }
     }
 
-    /// The mean similarity of all words to their best ones, both ways: what learning raises.
+    /// The mean CSLS of all words with their nearest neighbours, in both directions: the objective of self-learning.
     pub fn objective(&self) -> f64 {
         0.5 * (mean(&self.forth) + mean(&self.back))
     }
 
-    /// FrequentWords that are each other's best, the most similar first.
+    /// Mutual nearest neighbours, the most similar first.
     pub fn mutual(&self) -> Vec<Mutual> {
         let forth = self.forth.iter().map(|best| best.index).enumerate();
         let pairs = mutual_best(forth, |column| Some(self.back[column].index));
@@ -82,8 +83,8 @@ impl Similarities {
         mutual
     }
 
-    /// How probable every two words are a pair, if both languages have a word for everything: the lower the temperature,
-    /// the more the best ones stand out.
+    /// The probability of every pair of words. It assumes that every word has a translation. The lower the temperature,
+    /// the more the nearest neighbours stand out.
     pub fn coupling(self, temperature: f32) -> Coupling {
         Coupling::of_scores(self.csls, self.cols, temperature)
     }
@@ -93,7 +94,7 @@ fn mean(best: &[Best]) -> f64 {
     best.iter().map(|best| f64::from(best.score)).sum::<f64>() / best.len() as f64
 }
 
-/// Folds every column, many of them at a time: a matrix is read row by row.
+/// Folds every column. Strips of columns are read row by row, as they lie in memory.
 fn fold_columns<T: Copy + Send + Sync>(
     values: &[f32],
     cols: usize,
@@ -126,7 +127,7 @@ mod tests {
 
     #[test]
     fn similarities_are_csls_and_the_best_ones_are_found_both_ways() {
-        // On the unit circle: with fewer words than neighbours, all of them are neighbours.
+        // On the unit circle. There are fewer words than neighbours, so all words are neighbours.
         let at = |degrees: &[f32]| {
             Matrix::new(degrees.iter().flat_map(|d| [d.to_radians().cos(), d.to_radians().sin()]).collect(), 2)
         };

@@ -1,31 +1,31 @@
-//! The words that are learned from: the most frequent ones of a view, prepared, centred and of length 1.
+//! The frequent words that self-learning uses: the first rows of a view, prepared, centred and of unit length.
 
 use crate::error::Result;
 use crate::model::{Model, ViewModel};
 use crate::prepare::{Normalizer, Step, norm, scale_to_unit};
 use crate::vectors::Matrix;
 
-/// What is shorter than this beside vectors of length 1 is left by rounding.
+/// Shorter vectors than this, relative to unit length, are rounding error.
 const ROUNDING: f64 = 1e-5;
 
-/// FrequentWords of one view.
+/// Frequent words of one view.
 pub struct FrequentWords {
-    /// Where each was in the view.
+    /// The row of each word in the view.
     pub rows: Vec<usize>,
     /// Their vectors.
     pub vectors: Matrix,
 }
 
 impl FrequentWords {
-    /// The first so many, less those without a direction, after the steps that the view goes through anyway. Centring is
-    /// no choice here: what all words of a language have in common would make every two of them similar.
+    /// The first `count` words with a nonzero vector, prepared by the steps of the view. They are always centred: the
+    /// mean vector of a language would make every two of its words similar.
     pub fn of(matrix: &Matrix, count: usize, steps: &[Step]) -> Self {
         let has_direction = |&row: &usize| norm(matrix.row(row)) > 0.0;
         let mut rows: Vec<usize> = (0..matrix.rows()).filter(has_direction).take(count).collect();
         let mut vectors = matrix.select(&rows);
         Normalizer::fit_apply(steps, &mut vectors);
         centre(&mut vectors);
-        // Those that are the mean have none left.
+        // Words equal to the mean have become zero.
         let kept: Vec<usize> = (0..rows.len()).filter(|&place| norm(vectors.row(place)) > 0.0).collect();
         if kept.len() < rows.len() {
             rows = kept.iter().map(|&place| rows[place]).collect();
@@ -34,12 +34,12 @@ impl FrequentWords {
         FrequentWords { rows, vectors }
     }
 
-    /// The vectors of the first so many.
+    /// The vectors of the first `count` words.
     pub fn first(&self, count: usize) -> Matrix {
         self.vectors.first(count)
     }
 
-    /// Directions of the first so many in the latent space of a model.
+    /// Unit latent vectors of the first `count` words.
     pub fn project(&self, view: &ViewModel, count: usize) -> Result<Matrix> {
         let mut latent = view.project(&self.first(count))?;
         scale_to_unit(&mut latent);
@@ -47,12 +47,12 @@ impl FrequentWords {
     }
 }
 
-/// Directions of the first so many words of all views.
+/// Unit latent vectors of the first `count` words of all views.
 pub fn project(words: &[&FrequentWords], model: &Model, count: usize) -> Result<Vec<Matrix>> {
     words.iter().zip(&model.views).map(|(words, view)| words.project(view, count)).collect()
 }
 
-/// Makes rows of length 1, subtracts their mean, and makes them of length 1 again; those that are the mean become zero.
+/// Scales rows to unit length, subtracts their mean, and scales them again. Rows equal to the mean become zero.
 pub fn centre(rows: &mut Matrix) {
     Normalizer::fit_apply(&[Step::Unit, Step::Center], rows);
     let cols = rows.cols();

@@ -1,18 +1,18 @@
-//! Complete tuples out of pairs: words of all views of which every two are translations of each other.
+//! Complete tuples from pairs: one word of every view, where every two words are translations of each other.
 
 use std::collections::{BTreeSet, HashMap};
 
 use super::Tuples;
 
-/// For two views: the words of the second that go with a word of the first.
+/// For two views: the translations of each word of the first.
 type Relation = HashMap<usize, BTreeSet<usize>>;
 
 impl Tuples {
-    /// The tuples that have all views and whose words, two by two, occur together in tuples given here. Pairs of views
-    /// that no tuple has are not asked for: dictionaries of English with French and with Russian make triples of words
-    /// with the same English one.
+    /// The tuples that have all views and whose words, two by two, occur together in these tuples. Pairs of views that
+    /// no tuple has are not required: from dictionaries of English with French and with Russian, words with the same
+    /// English translation make triples.
     ///
-    /// This is how the paper makes its training triples, out of six dictionaries.
+    /// The paper makes its training triples in this way from six dictionaries.
     pub fn complete(&self) -> Tuples {
         let relations = self.relations();
         let mut complete = Tuples::new(self.views());
@@ -41,7 +41,7 @@ impl Tuples {
         relations
     }
 
-    /// The views in an order in which each is related to one before it; none when they fall apart.
+    /// An order of the views in which each is related to an earlier one; `None` if the views are not connected.
     fn connected_order(&self, relations: &HashMap<(usize, usize), Relation>) -> Option<Vec<usize>> {
         let mut order = vec![0];
         while order.len() < self.views() {
@@ -54,7 +54,7 @@ impl Tuples {
     }
 }
 
-/// Fills in the remaining views in every way that fits all those before.
+/// Fills in the remaining views in every way that agrees with all earlier ones.
 fn extend(
     relations: &HashMap<(usize, usize), Relation>,
     remaining: &[usize],
@@ -99,7 +99,7 @@ mod tests {
                 &[Some(1), Some(10), None],
                 &[Some(1), None, Some(100)],
                 &[None, Some(10), Some(100)],
-                // 2-20 and 2-200 are pairs, 20-200 is none.
+                // 2-20 and 2-200 are pairs, 20-200 is not.
                 &[Some(2), Some(20), None],
                 &[Some(2), None, Some(200)],
             ],

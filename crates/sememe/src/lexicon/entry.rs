@@ -1,13 +1,13 @@
-//! One line of a dictionary.
+//! One entry of a dictionary.
 
 use std::sync::Arc;
 
-/// Words that mean the same, at most one per view; a view without a word is a hole.
+/// Words with the same meaning, at most one per view. A view without a word is a hole.
 ///
-/// Only words are stored, so a hole costs nothing however many views there are, and clones share them.
+/// Holes are not stored, so they cost nothing however many views there are. Clones share the words.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Entry {
-    /// By ascending view.
+    /// Sorted by view.
     words: Arc<[(u32, Box<str>)]>,
 }
 
@@ -17,7 +17,7 @@ impl Entry {
         self.words().find(|&(of, _)| of == view).map(|(_, word)| word)
     }
 
-    /// The words and their views, by ascending view.
+    /// The words and their views, sorted by view.
     pub fn words(&self) -> impl ExactSizeIterator<Item = (usize, &str)> {
         self.words.iter().map(|(view, word)| (*view as usize, &**word))
     }
@@ -28,7 +28,7 @@ impl Entry {
 }
 
 impl<W: Into<Box<str>>> FromIterator<(usize, W)> for Entry {
-    /// From words and their views. Panics when a view is named twice.
+    /// An entry from words and their views. Panics if a view occurs twice.
     fn from_iter<I: IntoIterator<Item = (usize, W)>>(words: I) -> Self {
         let view_number = |view: usize| u32::try_from(view).expect("there are under 2³² views");
         let mut words: Vec<(u32, Box<str>)> =

@@ -1,4 +1,4 @@
-//! Which words mean the same: tuples of words over any number of views, with holes; pairs are the case of two views.
+//! Dictionaries: tuples of words with the same meaning, over any number of views, with holes where a view has none.
 
 mod complete;
 mod entry;
@@ -29,7 +29,7 @@ use crate::files::Input;
 use crate::names::setters;
 use crate::vectors::Skipped;
 
-/// Entries of a dictionary as they are written: one word (or none) per view.
+/// The entries of a dictionary as they are spelled: at most one word per view.
 ///
 /// ```
 /// use sememe::lexicon::Lexicon;
@@ -47,12 +47,12 @@ pub struct Lexicon {
 }
 
 impl Lexicon {
-    /// A dictionary without entries.
+    /// An empty dictionary.
     pub fn new(views: Vec<String>) -> Self {
         Lexicon { views, entries: Vec::new(), seen: HashSet::new(), duplicates: 0 }
     }
 
-    /// Adds an entry unless it is there already. Panics when it has a word of a view that is not there.
+    /// Adds an entry unless it is already there. Panics if the entry has a word of an unknown view.
     pub fn add(&mut self, entry: Entry) {
         assert!(entry.words().all(|(view, _)| view < self.views.len()), "every word is of one of the views");
         if self.seen.insert(entry.clone()) {
@@ -62,7 +62,7 @@ impl Lexicon {
         }
     }
 
-    /// The views; the words of entries name them by their place here.
+    /// The names of the views; the words of entries refer to them by index.
     pub fn views(&self) -> &[String] {
         &self.views
     }
@@ -72,12 +72,12 @@ impl Lexicon {
         &self.entries
     }
 
-    /// How many repeated entries were dropped.
+    /// Number of duplicate entries that were dropped.
     pub fn duplicates(&self) -> usize {
         self.duplicates
     }
 
-    /// Only the words of the given views, in that order; entries left with fewer than two words are dropped.
+    /// Keeps only the words of the given views, in that order. Entries left with fewer than two words are dropped.
     pub fn restricted(&self, views: &[&str]) -> Result<Self> {
         let place = |name: &&str| {
             let unknown = || Error::UnknownView { name: (*name).to_owned(), known: self.views.clone() };
@@ -106,36 +106,36 @@ impl Lexicon {
     }
 }
 
-/// How to read a dictionary. The default takes every view and passes over a few unusable lines.
+/// Options for reading a dictionary. By default all views are read and a few unusable lines are skipped.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ReadOptions {
-    /// Anything skipped is an error.
+    /// Treat any skipped line as an error.
     pub strict: bool,
-    /// Of tuples read only these views, and pass over the others that the header names.
+    /// For tuples: read only these views, and ignore the others in the header.
     pub views: Option<Vec<String>>,
 }
 
-/// What came out of a dictionary file.
+/// The result of reading a dictionary.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Read {
     /// The entries.
     pub lexicon: Lexicon,
-    /// Lines that are no entries, and why.
+    /// Skipped lines, and why.
     pub skipped: Skipped,
     /// Lines that begin with `#`.
     pub comments: usize,
-    /// Rows of tuples with fewer than two words of the views that were read: nothing is wrong with them, nor of use.
+    /// Rows of tuples with fewer than two words of the views that were read. They are valid but useless.
     pub single_cells: usize,
-    /// Views that the header of tuples names but that were not asked for.
+    /// Views in the header of tuples that were not requested.
     pub ignored_views: Vec<String>,
-    /// Whether the lines of pairs have further columns (a score, a note), which were passed over.
+    /// Whether lines of pairs have further columns (a score, a note), which were ignored.
     pub ignored_columns: bool,
 }
 
-/// Reads a dictionary over these views: tuples under a header of view names ([`read_tuples`]) or, where there are just two
-/// views, pairs without a header, words of the first view first ([`read_pairs`]).
+/// Reads a dictionary over these views. The format is tuples under a header of view names ([`read_tuples`]) or, for two
+/// views, pairs without a header, the first view's word first ([`read_pairs`]).
 pub fn read(path: &Path, views: &[&str], options: &ReadOptions) -> Result<Read> {
     let input = Input::open(path)?;
     let text = text::text_of(&input)?;
@@ -146,12 +146,12 @@ pub fn read(path: &Path, views: &[&str], options: &ReadOptions) -> Result<Read> 
     }
 }
 
-/// Reads a dictionary of pairs: `a b`, or separated by tabs, commas or semicolons.
+/// Reads a dictionary of pairs, one a line, separated by white space, tabs, commas or semicolons.
 pub fn read_pairs(path: &Path, from: &str, to: &str, options: &ReadOptions) -> Result<Read> {
     read_pairs_input(&Input::open(path)?, from, to, options)
 }
 
-/// [`read_pairs`] on bytes that are already at hand.
+/// [`read_pairs`] from bytes in memory.
 pub fn read_pairs_input(input: &Input, from: &str, to: &str, options: &ReadOptions) -> Result<Read> {
     parse::pairs(input.path(), &text::text_of(input)?, from, to, options)
 }
@@ -161,7 +161,7 @@ pub fn read_tuples(path: &Path, options: &ReadOptions) -> Result<Read> {
     read_tuples_input(&Input::open(path)?, options)
 }
 
-/// [`read_tuples`] on bytes that are already at hand.
+/// [`read_tuples`] from bytes in memory.
 pub fn read_tuples_input(input: &Input, options: &ReadOptions) -> Result<Read> {
     parse::tuples(input.path(), &text::text_of(input)?, options)
 }

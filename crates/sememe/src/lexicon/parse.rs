@@ -1,4 +1,4 @@
-//! Dictionary files as people have them.
+//! Parsers of dictionary files.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -8,16 +8,16 @@ use super::{Entry, Lexicon, Read, ReadOptions};
 use crate::error::{Error, Place, Result};
 use crate::vectors::{self, Reason, Skipped, check_skipped};
 
-/// A line with more names than this is no header.
-const MOST_VIEWS: usize = 1000;
-/// How much of a line that is no header is shown.
-const SHOWN: usize = 80;
-/// How many of many views are named.
-const NAMED: usize = 10;
-/// One invalid line in so many may be an accident; more come from another encoding.
+/// Maximum number of views in a header.
+const MAX_VIEWS: usize = 1000;
+/// Maximum number of characters of an invalid header in an error message.
+const MAX_SHOWN_CHARS: usize = 80;
+/// Maximum number of views listed in an error message.
+const MAX_NAMED_VIEWS: usize = 10;
+/// One line of invalid UTF-8 in this many may be an accident; more indicate another encoding.
 const INVALID_UTF8_ONE_IN: u64 = 100;
 
-/// The lines of a text and their numbers.
+/// The lines of a text with their numbers, from 1.
 pub(crate) fn lines(text: &[u8]) -> impl Iterator<Item = (u64, &[u8])> {
     (1..).zip(text.split(|&b| b == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line)))
 }
@@ -26,7 +26,7 @@ fn is_comment(line: &[u8]) -> bool {
     line.first() == Some(&b'#')
 }
 
-/// Comments and lines without anything to see.
+/// Whether a line is a comment or blank.
 pub(crate) fn is_passed_over(line: &[u8]) -> bool {
     is_comment(line) || line.iter().all(u8::is_ascii_whitespace)
 }
@@ -57,7 +57,7 @@ pub(super) fn tuples(path: &Path, text: &[u8], options: &ReadOptions) -> Result<
         let mut words = Vec::new();
         let filled = line.split('\t').map(str::trim).enumerate().filter(|(_, word)| !word.is_empty());
         for (column, word) in filled {
-            // Editors drop trailing tabs and spreadsheets add some: only words without a view are a fault.
+            // Editors drop trailing tabs and spreadsheets add some. Only a word without a view is an error.
             match places.get(column) {
                 Some(Some(view)) => words.push((*view, word)),
                 Some(None) => {}
@@ -70,7 +70,7 @@ pub(super) fn tuples(path: &Path, text: &[u8], options: &ReadOptions) -> Result<
     Ok(Read { ignored_views, ..read })
 }
 
-/// Whether the first line has the name of a view between its tabs, as the header of tuples does.
+/// Whether a cell of the first line is the name of a view, as in the header of tuples.
 pub(super) fn begins_with_names(text: &[u8], views: &[&str]) -> bool {
     let first = lines(text).map(|(_, line)| line).find(|line| !is_passed_over(line)).unwrap_or_default();
     let is_name = |cell: &[u8]| views.iter().any(|view| view.as_bytes() == cell.trim_ascii());
@@ -79,24 +79,24 @@ pub(super) fn begins_with_names(text: &[u8], views: &[&str]) -> bool {
 
 /// The views of a table of tuples.
 struct Header {
-    /// Those that are read.
+    /// The views that are read.
     views: Vec<String>,
-    /// For every column its place in `views`.
+    /// For every column, its index in `views`.
     places: Vec<Option<usize>>,
     ignored_views: Vec<String>,
 }
 
 impl Header {
-    /// The first line of tuples, or what is wrong with it.
+    /// Parses the first line of tuples; the error says what is wrong with it.
     fn parse(line: &[u8], options: &ReadOptions) -> std::result::Result<Self, String> {
         let line = std::str::from_utf8(line).map_err(|_| format!("is {NOT_UTF8}"))?;
         let names = || line.trim_end().split('\t').map(str::trim);
         let count = names().count();
-        if count > MOST_VIEWS {
-            return Err(format!("names {count} views; at most {MOST_VIEWS} can be read"));
+        if count > MAX_VIEWS {
+            return Err(format!("names {count} views; at most {MAX_VIEWS} can be read"));
         }
         if count < 2 || names().any(str::is_empty) {
-            let shown: String = line.chars().take(SHOWN).collect();
+            let shown: String = line.chars().take(MAX_SHOWN_CHARS).collect();
             return Err(format!(
                 "{shown:?} is no header of at least two view names separated by tabs; {SAY_WHICH_VIEWS}"
             ));
@@ -129,16 +129,16 @@ const SAY_WHICH_VIEWS: &str = "for a dictionary of pairs say which views it is f
 const NOT_UTF8: &str = "not valid UTF-8; convert the file from its encoding, which may be Latin-1, to UTF-8 \
                         (iconv -f ISO-8859-1 -t UTF-8 FILE)";
 
-/// Names for a message, of which there may be very many.
+/// Names for an error message, shortened if there are many.
 fn listed(names: &[&str]) -> String {
-    let mut listed = names.iter().take(NAMED).map(|name| format!("{name:?}")).collect::<Vec<_>>().join(", ");
-    if names.len() > NAMED {
-        listed += &format!(" and {} more", names.len() - NAMED);
+    let mut listed = names.iter().take(MAX_NAMED_VIEWS).map(|name| format!("{name:?}")).collect::<Vec<_>>().join(", ");
+    if names.len() > MAX_NAMED_VIEWS {
+        listed += &format!(" and {} more", names.len() - MAX_NAMED_VIEWS);
     }
     listed
 }
 
-/// Reads the entries that `parse` finds on lines; one that has fewer than two words is none.
+/// Reads the entries that `parse` finds on lines. Entries with fewer than two words are only counted.
 fn read_lines<'a>(
     path: &Path,
     lines: impl Iterator<Item = (u64, &'a [u8])>,
@@ -172,8 +172,8 @@ fn read_lines<'a>(
     Ok(Read { lexicon, skipped, comments, single_cells, ignored_views: Vec::new(), ignored_columns: false })
 }
 
-/// Vectors of a web crawl have a few broken words; a dictionary with many of them is in another encoding, and most of
-/// its words with accents would be lost without notice.
+/// Vectors of a web crawl have a few words of invalid UTF-8. A dictionary with many of them has another encoding, and
+/// most of its words with accents would be lost unnoticed.
 fn check_encoding(path: &Path, skipped: &Skipped, seen: u64) -> Result<()> {
     let invalid = skipped.count(Reason::InvalidUtf8);
     match skipped.first(Reason::InvalidUtf8) {

@@ -1,21 +1,21 @@
-//! Pseudo-dictionaries: strings that several vocabularies share.
+//! Pseudo-dictionaries: identical strings of several vocabularies.
 
 use serde::{Deserialize, Serialize};
 
 use super::Tuples;
 use crate::vectors::Vocabulary;
 
-/// Which shared strings to take.
+/// Which identical strings to use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Shared {
     /// Every string.
     Strings,
-    /// Strings of digits (with `.`, `,`, `:`, `-`, `/` or `%` among them), which mean the same almost everywhere.
+    /// Strings of digits (also with `.`, `,`, `:`, `-`, `/` or `%`), which mean the same almost everywhere.
     Numerals,
 }
 
-/// A tuple for every string that at least two of the vocabularies have, in the order of the first that has it.
+/// A tuple for every string that at least two vocabularies share, in the order of the first that has it.
 pub fn identical(vocabularies: &[&Vocabulary], shared: Shared) -> Tuples {
     let mut tuples = Tuples::new(vocabularies.len());
     for (view, vocabulary) in vocabularies.iter().enumerate() {
@@ -23,7 +23,7 @@ pub fn identical(vocabularies: &[&Vocabulary], shared: Shared) -> Tuples {
             if shared == Shared::Numerals && !is_numeral(word) {
                 continue;
             }
-            // Taken already when an earlier vocabulary has it.
+            // An earlier vocabulary has it, so it has its tuple already.
             if vocabularies[..view].iter().any(|earlier| earlier.get(word).is_some()) {
                 continue;
             }

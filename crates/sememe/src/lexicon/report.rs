@@ -1,4 +1,4 @@
-//! What became of a dictionary file, in a form that serialises.
+//! A serialisable report on reading a dictionary.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::Read;
 use crate::error::Skipped;
 
-/// What of a dictionary file did not become entries, and why.
+/// Which lines and columns of a dictionary were not used, and why.
 ///
 /// ```
 /// use sememe::lexicon::{LexiconReport, read_pairs};
@@ -25,20 +25,20 @@ use crate::error::Skipped;
 pub struct LexiconReport {
     /// The file.
     pub file: String,
-    /// Lines that are no entries, and why.
+    /// Skipped lines, and why.
     pub skipped: Skipped,
     /// Lines that begin with `#`.
     pub comments: usize,
     /// Rows of tuples with fewer than two words of the views that were read.
     pub single_cells: usize,
-    /// Views that the header of tuples names but that were not asked for.
+    /// Views in the header of tuples that were not requested.
     pub ignored_views: Vec<String>,
-    /// Whether the lines of pairs have further columns, which were ignored.
+    /// Whether lines of pairs have further columns, which were ignored.
     pub ignored_columns: bool,
 }
 
 impl LexiconReport {
-    /// Describes what was read from a file.
+    /// A report on the dictionary read from `path`.
     pub fn new(path: &Path, read: &Read) -> Self {
         LexiconReport {
             file: path.display().to_string(),

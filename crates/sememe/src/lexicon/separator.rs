@@ -1,4 +1,4 @@
-//! What stands between the words of a pair, and how a line is cut there.
+//! The separator of a dictionary of pairs, and splitting lines into fields.
 
 use std::borrow::Cow;
 
@@ -13,8 +13,8 @@ pub(crate) enum Separator {
 }
 
 impl Separator {
-    /// The first separator that enough lines have. No word contains a tab, so that half of the lines are enough: the
-    /// others are cut at white space. Commas and semicolons are words too: only nine lines of ten make them separators.
+    /// Detects the separator: the first that enough lines have. Words contain no tabs, so half of the lines are enough;
+    /// the others are split at white space. Commas and semicolons may be words, so they need nine lines of ten.
     pub(crate) fn of(text: &[u8]) -> Self {
         const CANDIDATES: [(Separator, usize); 3] =
             [(Separator::Tab, 5), (Separator::Semicolon, 9), (Separator::Comma, 9)];
@@ -45,19 +45,19 @@ impl Separator {
         with * 10 >= all * 9
     }
 
-    /// The fields of a line, cut here or, where it has no such separator, at white space.
+    /// The fields of a line, split at this separator or, if the line does not have it, at white space.
     pub(crate) fn fields_of(self, line: &str) -> impl Iterator<Item = Cow<'_, str>> {
         let has_separator = self.is_in(line.as_bytes());
         Fields { separator: if has_separator { self } else { Separator::White }, rest: Some(line) }
     }
 
-    /// The first two fields of a line. A line without the separator may be two words with white space between them.
+    /// The first two fields of a line. A line without the separator must be two words with white space between them.
     pub(super) fn pair_of(self, line: &str) -> Option<Pair<'_>> {
         let has_separator = self.is_in(line.as_bytes());
         let mut fields = self.fields_of(line);
         let mut word = || fields.next().filter(|field| !field.is_empty());
         let (from, to) = (word()?, word()?);
-        // Empty fields at the end are what spreadsheets leave.
+        // Spreadsheets leave empty fields at the end.
         let has_more = fields.any(|field| !field.is_empty());
         (has_separator || !has_more).then_some(Pair { from, to, has_more })
     }
@@ -76,7 +76,7 @@ impl Separator {
     }
 }
 
-/// Two words that mean the same.
+/// The two words of a line.
 pub(super) struct Pair<'a> {
     pub(super) from: Cow<'a, str>,
     pub(super) to: Cow<'a, str>,
@@ -84,7 +84,7 @@ pub(super) struct Pair<'a> {
     pub(super) has_more: bool,
 }
 
-/// The fields of a line, one at a time: a line may be one enormous row of separators.
+/// The fields of a line, one at a time, as a line may be a huge row of separators.
 struct Fields<'a> {
     separator: Separator,
     rest: Option<&'a str>,
@@ -110,7 +110,7 @@ impl<'a> Iterator for Fields<'a> {
     }
 }
 
-/// A field, and what comes after its separator where there is one.
+/// A field, and the rest of the line after its separator.
 type Cut<'a> = (Cow<'a, str>, Option<&'a str>);
 
 fn until_separator(rest: &str, separator: char) -> Cut<'_> {
@@ -120,8 +120,7 @@ fn until_separator(rest: &str, separator: char) -> Cut<'_> {
     }
 }
 
-/// A field in double quotes, inside which the separator is a character like any other. None where quotes do not stand
-/// around the whole field.
+/// A field in double quotes, which may contain the separator. `None` if the quotes do not enclose the whole field.
 fn quoted(rest: &str, separator: char) -> Option<Cut<'_>> {
     let (field, after) = closing_quote(rest.trim_start().strip_prefix('"')?)?;
     let field = if field.contains('"') { field.replace("\"\"", "\"").into() } else { field.into() };
@@ -131,7 +130,7 @@ fn quoted(rest: &str, separator: char) -> Option<Cut<'_>> {
     }
 }
 
-/// Splits at the quote that ends a quoted field; a doubled quote stands for itself.
+/// Splits at the quote that ends a quoted field; a doubled quote is an escaped one.
 fn closing_quote(text: &str) -> Option<(&str, &str)> {
     let mut from = 0;
     loop {

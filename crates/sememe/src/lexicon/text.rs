@@ -1,13 +1,13 @@
-//! The text of a dictionary file or the like, or why it is none.
+//! The text of a dictionary or similar file, with an error for encodings other than UTF-8.
 
 use crate::error::{Error, Place, Result};
 use crate::files::{Bytes, Input};
 
-/// How many bytes are looked at to learn the encoding.
-const LOOKED_AT: usize = 64;
+/// Number of bytes from which the encoding is guessed.
+const HEAD_BYTES: usize = 64;
 
 pub(crate) fn text_of(input: &Input) -> Result<Bytes> {
-    let encoding = match input.head(LOOKED_AT)?.as_slice() {
+    let encoding = match input.head(HEAD_BYTES)?.as_slice() {
         [0xff, 0xfe, 0, 0, ..] | [0, 0, 0xfe, 0xff, ..] => Some(("is UTF-32 text", "UTF-32")),
         [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => Some(("is UTF-16 text", "UTF-16")),
         head if head.contains(&0) => Some(("contains NUL bytes, as UTF-16 text or a binary file does", "UTF-16")),

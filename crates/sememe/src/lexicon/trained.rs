@@ -1,19 +1,19 @@
-//! Which pairs of words a model was fitted to, as hashes: enough to tell whether a pair is among them.
+//! The training pairs of a model, as hashes, for testing whether a pair is among them.
 
 use super::Tuples;
 
 /// A pair of words, each with the name of its view.
 pub type WordPair<'a> = [(&'a str, &'a str); 2];
 
-/// Hashes of pairs of words, eight bytes each: another pair is taken for one of a million once in 10¹³ cases.
+/// Hashes of word pairs, 64 bits each. With a million pairs the probability of a false match is about 10⁻¹³.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TrainedPairs {
-    /// Ascending, each once.
+    /// Sorted and distinct.
     hashes: Vec<u64>,
 }
 
 impl TrainedPairs {
-    /// Every two words of every tuple. `views` are the names of the views; `word` finds words by view and index.
+    /// All pairs of words within the tuples. `views` are the names of the views; `word` finds words by view and index.
     pub fn of<W: AsRef<str>>(tuples: &Tuples, views: &[&str], word: impl Fn(usize, usize) -> W) -> Self {
         let mut hashes = Vec::new();
         for tuple in tuples.iter() {
@@ -28,7 +28,7 @@ impl TrainedPairs {
         Self::sorted(hashes)
     }
 
-    /// The hashes as they were stored; none unless they ascend.
+    /// Restores stored hashes; `None` unless they are sorted and distinct.
     pub(crate) fn from_hashes(hashes: Vec<u64>) -> Option<Self> {
         hashes.is_sorted_by(|a, b| a < b).then_some(TrainedPairs { hashes })
     }
@@ -43,22 +43,22 @@ impl TrainedPairs {
         TrainedPairs { hashes }
     }
 
-    /// How many pairs there are.
+    /// Number of pairs.
     pub fn len(&self) -> usize {
         self.hashes.len()
     }
 
-    /// True when there is none.
+    /// Whether there are no pairs.
     pub fn is_empty(&self) -> bool {
         self.hashes.is_empty()
     }
 
-    /// Whether a pair is among them, in whichever order.
+    /// Whether a pair is among them, in either order.
     pub fn contains(&self, pair: WordPair) -> bool {
         self.hashes.binary_search(&hash(pair)).is_ok()
     }
 
-    /// These and those.
+    /// The union of both sets.
     pub fn merged(&self, others: &Self) -> Self {
         Self::sorted(self.hashes.iter().chain(&others.hashes).copied().collect())
     }
@@ -68,7 +68,7 @@ fn hash(mut pair: WordPair) -> u64 {
     pair.sort_unstable();
     let mut hasher = blake3::Hasher::new();
     for part in pair.iter().flat_map(|(view, word)| [view, word]) {
-        // Lengths, so that parts cannot run into each other.
+        // Lengths make the concatenation unambiguous.
         hasher.update(&(part.len() as u64).to_le_bytes()).update(part.as_bytes());
     }
     u64::from_le_bytes(*hasher.finalize().as_bytes().first_chunk().expect("a hash has 32 bytes"))

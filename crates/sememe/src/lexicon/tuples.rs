@@ -1,4 +1,4 @@
-//! Entries whose words were found: rows of the views' vectors that belong together.
+//! Tuples: dictionary entries as row indices of the views.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -6,11 +6,11 @@ use super::Lexicon;
 use crate::error::{Error, Result};
 use crate::vectors::Vocabulary;
 
-/// Rows that belong together: for each tuple and view an index into that view's vectors, or a hole.
+/// Rows that belong together: each tuple has, for every view, a row index or a hole.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tuples {
     views: usize,
-    /// `views` indices a tuple; `HOLE` where there is none.
+    /// `views` indices per tuple; `HOLE` where a view is missing.
     indices: Vec<u32>,
     weights: Vec<f64>,
     seen: HashSet<Vec<u32>>,
@@ -21,35 +21,35 @@ const HOLE: u32 = u32::MAX;
 /// Tuples that have the same views.
 #[derive(Debug, Default)]
 pub(crate) struct Group {
-    /// Their indices, tuple by tuple, without holes.
+    /// The indices of all tuples, one tuple after another, without holes.
     pub indices: Vec<u32>,
-    /// What each counts.
+    /// The weight of each tuple.
     pub weights: Vec<f64>,
 }
 
 impl Tuples {
-    /// No tuples over so many views.
+    /// An empty list of tuples over `views` views.
     pub fn new(views: usize) -> Self {
         Tuples { views, indices: Vec::new(), weights: Vec::new(), seen: HashSet::new() }
     }
 
-    /// How many views there are.
+    /// Number of views.
     pub fn views(&self) -> usize {
         self.views
     }
 
-    /// How many tuples there are.
+    /// Number of tuples.
     pub fn len(&self) -> usize {
         self.seen.len()
     }
 
-    /// True when there is none.
+    /// Whether there are no tuples.
     pub fn is_empty(&self) -> bool {
         self.seen.is_empty()
     }
 
-    /// Adds a tuple of weight 1; false when it is there already, or has no view at all and so says nothing.
-    /// Panics unless there is one index or hole for each view.
+    /// Adds a tuple of weight 1. Returns false if it is already there or has only holes. Panics unless there is one
+    /// index or hole for each view.
     pub fn add(&mut self, tuple: &[Option<usize>]) -> bool {
         self.insert(tuple, 1.0)
     }
@@ -98,12 +98,12 @@ impl Tuples {
             .map(|tuple| tuple.iter().map(|&index| (index != HOLE).then_some(index as usize)).collect())
     }
 
-    /// The tuples with what each counts.
+    /// The tuples with their weights, in the same order.
     pub fn iter_weighted(&self) -> impl Iterator<Item = (Vec<Option<usize>>, f64)> {
         self.iter().zip(self.weights.iter().copied())
     }
 
-    /// The tuples grouped by the views they have; groups that weigh nothing are left out.
+    /// The tuples grouped by the views they have; groups of total weight zero are left out.
     pub(crate) fn by_pattern(&self) -> BTreeMap<Vec<usize>, Group> {
         let mut groups: BTreeMap<Vec<usize>, Group> = BTreeMap::new();
         for (tuple, &weight) in self.indices.chunks_exact(self.views).zip(&self.weights) {
@@ -116,12 +116,12 @@ impl Tuples {
         groups
     }
 
-    /// Two halves for cross-validation. Tuples that have the same row in the first view that they have stay together.
+    /// Two halves for cross-validation. Tuples with the same row in their first view stay in the same half.
     pub fn halves(&self) -> [Tuples; 2] {
         self.split(|row| row % 2 == 1)
     }
 
-    /// One part to fit to and one, every `nth` row, to hold out. Tuples stay together as in [`Tuples::halves`].
+    /// A training part and a held-out part of every `nth` row. Tuples stay together as in [`Tuples::halves`].
     pub fn hold_out(&self, nth: usize) -> [Tuples; 2] {
         self.split(|row| row % nth == nth - 1)
     }
@@ -136,32 +136,32 @@ impl Tuples {
         parts
     }
 
-    /// Adds all tuples of another list over the same views that are not there already.
+    /// Adds the tuples of another list over the same views, without duplicates.
     pub(crate) fn add_all(&mut self, others: &Tuples) {
         for (tuple, weight) in others.iter_weighted() {
             self.insert(&tuple, weight);
         }
     }
 
-    /// The two words of every tuple that has both views.
+    /// The row pairs of all tuples that have both views.
     pub fn pairs_of(&self, a: usize, b: usize) -> Vec<(usize, usize)> {
         self.iter().filter_map(|tuple| tuple[a].zip(tuple[b])).collect()
     }
 }
 
-/// What became of a dictionary when its words were looked up.
+/// The result of looking up the words of a dictionary.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Matched {
-    /// Entries of which at least two words were found.
+    /// Number of entries with at least two known words.
     pub entries: usize,
-    /// Distinct words that were not found, per view of the dictionary, in its order.
+    /// Distinct out-of-vocabulary words, for each view of the dictionary, in its order.
     pub unknown: Vec<Vec<String>>,
 }
 
 impl Tuples {
-    /// Looks the words of a dictionary up and adds what is found. `views` are the names and vocabularies that the
-    /// tuples are over. An unknown word is a hole; entries with fewer than two known words are left out.
+    /// Looks up the words of a dictionary and adds the entries. `views` are the names and vocabularies that the tuples
+    /// are over. An out-of-vocabulary word is a hole; entries with fewer than two known words are dropped.
     pub fn add_lexicon(&mut self, lexicon: &Lexicon, views: &[(&str, &Vocabulary)]) -> Result<Matched> {
         let places: Vec<usize> = lexicon.views().iter().map(|name| find_view(name, views)).collect::<Result<_>>()?;
         let mut matched = Matched { entries: 0, unknown: vec![Vec::new(); places.len()] };
@@ -191,7 +191,7 @@ fn find_view(name: &str, views: &[(&str, &Vocabulary)]) -> Result<usize> {
     })
 }
 
-/// The place of a word that somebody wrote; an expression of several words may be spelled with spaces or underscores.
+/// Looks up a word. Multi-word expressions may be spelled with spaces or underscores.
 pub fn find_word(vocabulary: &Vocabulary, word: &str) -> Option<usize> {
     vocabulary
         .get(word)

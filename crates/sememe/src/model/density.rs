@@ -1,7 +1,7 @@
-//! What a generative model says of the vectors of some of its views: `x_O ~ N(mu_O, W_O W_Oᵀ + Psi_O)`.
+//! The densities of a generative model: the vectors of a set `O` of views have `x_O ~ N(mu_O, W_O W_Oᵀ + Psi_O)`.
 //!
-//! The stacked covariance is never formed: with `Q = Psi⁻¹ W` and `A = I + Wᵀ Q`, `log |Sigma| = Σ log |Psi_i| + log |A|` and
-//! `Sigma⁻¹ = Psi⁻¹ - Q A⁻¹ Qᵀ`.
+//! The stacked covariance is never formed. With `Q = Psi⁻¹ W` and `A = I + Wᵀ Q`,
+//! `log |Sigma| = Σ log |Psi_i| + log |A|` and `Sigma⁻¹ = Psi⁻¹ - Q A⁻¹ Qᵀ`.
 
 use rayon::prelude::*;
 
@@ -14,7 +14,7 @@ use crate::moments::{Moments, PatternMoments, Shape, spans};
 use crate::random::Random;
 use crate::vectors::{Matrix, ROWS_AT_A_TIME};
 
-/// The joint density of some views, factored once and asked often.
+/// The joint density of some views, factored once for many evaluations.
 pub struct Density<'a> {
     model: &'a Model,
     views: Vec<usize>,
@@ -22,31 +22,31 @@ pub struct Density<'a> {
     noise: Vec<Cholesky>,
     /// `Psi⁻¹ W` of each view.
     pub(crate) q: Vec<Mat>,
-    /// `A`, the precision of `z` when the views are known.
+    /// `A`, the posterior precision of `z` given the views.
     pub(crate) precision: Cholesky,
 }
 
-/// How one view follows from another: `y | x ~ N(offset + map x, covariance)`.
+/// The conditional distribution of one view given another: `y | x ~ N(offset + map x, covariance)`.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Conditional {
-    /// dimension of `y` x dimension of `x`.
+    /// The regression matrix, dimension of `y` x dimension of `x`.
     pub map: Mat,
-    /// What is added to the mapped vector.
+    /// The intercept.
     pub offset: Vec<f64>,
-    /// What `x` leaves open.
+    /// The conditional covariance of `y` given `x`.
     pub covariance: Mat,
 }
 
-/// The parts of `log p(x, y)` in the paper's equation (3).
+/// The terms of `log p(x, y)` in the paper's equation (3).
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Reconstruction {
-    /// `-½ |y~ - W_y E[z|x]|²` in the metric of what `x` leaves open of `y`.
+    /// `-½ |y~ - W_y E[z|x]|²` in the metric of the conditional covariance of `y` given `x`.
     pub of_other: f64,
     /// `-½ |x~ - W_x E[z|x]|²` in the metric `Psi_x Sigma_x⁻¹ Psi_x`.
     pub of_own: f64,
-    /// The constant that does not depend on the vectors.
+    /// The constant term, which does not depend on the vectors.
     pub constant: f64,
 }
 
@@ -58,7 +58,7 @@ impl Reconstruction {
 }
 
 impl Model {
-    /// The joint density of the given views. Methods without a model of noise have none.
+    /// The joint density of the given views. Methods without a noise model have none.
     ///
     /// ```
     /// # use sememe::{lexicon::Tuples, model::ibfa, moments::Moments, vectors::{Matrix, View}};
@@ -88,12 +88,13 @@ impl Model {
         Ok(Density { model: self, views: views.to_vec(), emissions, noise: factors, q: qs, precision })
     }
 
-    /// The covariance of `z` when the vectors of the given views are known; it does not depend on the vectors.
+    /// The posterior covariance of `z` given the vectors of these views. It does not depend on the vectors.
     pub fn posterior_covariance(&self, views: &[usize]) -> Result<Mat> {
         Ok(self.density(views)?.precision.inverse())
     }
 
-    /// Whether the latent vectors of a view are `E[z|x]`, rather than weighted otherwise or turned.
+    /// Whether the latent vectors of a view are the posterior means `E[z|x]`. Other exponents or de-whitening change
+    /// them.
     pub fn projects_posterior_means(&self, view: usize) -> Result<bool> {
         let density = self.density(&[view])?;
         let expected = density.precision.solve(&density.q[0].transpose().to_owned());
@@ -107,11 +108,11 @@ impl Model {
         Ok(joint - self.density(&[a])?.log(&[x])? - self.density(&[b])?.log(&[y])?)
     }
 
-    /// How the vectors of view `to` follow from those of view `from`.
+    /// The conditional distribution of view `to` given view `from`.
     pub fn conditional(&self, from: usize, to: usize) -> Result<Conditional> {
         let (source, emission) = (&self.views[from], self.emission(to)?);
         let known = self.density(&[from])?;
-        // E[z|x] = A⁻¹ Qᵀ (x - mu); the projection of the view may be weighted otherwise.
+        // E[z|x] = A⁻¹ Qᵀ (x - mu); the projection of the view may be weighted in another way.
         let map = times(&emission.w, &known.precision.solve(&known.q[0].transpose().to_owned()));
         let shift = times_vector(&map, &source.mu);
         let offset = self.views[to].mu.iter().zip(shift).map(|(mu, shift)| mu - shift).collect();
@@ -119,7 +120,7 @@ impl Model {
         Ok(Conditional { map, offset, covariance: symmetric(&(spread + &emission.psi)) })
     }
 
-    /// The parts of `log p(x, y)`: how well `E[z|x]` gives back `y` and `x` itself.
+    /// The terms of `log p(x, y)`: how well `E[z|x]` reconstructs `y` and `x` itself.
     pub fn reconstruction(&self, (a, x): (usize, &[f32]), (b, y): (usize, &[f32])) -> Result<Reconstruction> {
         self.views[b].check_dimension(y.len())?;
         let conditional = self.conditional(a, b)?;
@@ -138,7 +139,7 @@ impl Model {
         })
     }
 
-    /// Draws `n` tuples: `z` first, then every view's vector with its noise. The same seed gives the same numbers.
+    /// Samples `n` tuples: first `z`, then every view's vector with its noise. The same seed gives the same numbers.
     pub fn sample(&self, n: usize, seed: u64) -> Result<Vec<Matrix>> {
         let views: Vec<usize> = (0..self.views.len()).collect();
         let density = self.density(&views)?;
@@ -157,7 +158,7 @@ impl Model {
         Ok(drawn.into_iter().zip(&self.views).map(|(rows, view)| Matrix::new(rows, view.dim())).collect())
     }
 
-    /// Log-likelihood, in nats, of all tuples that the moments sum up: also of tuples that the model never saw.
+    /// Log-likelihood, in nats, of all tuples of the moments, which may be held-out tuples.
     pub fn log_likelihood_of(&self, moments: &Moments) -> Result<f64> {
         let ours = self.shapes();
         if moments.views() != ours {
@@ -179,14 +180,14 @@ impl Density<'_> {
         Ok(-0.5 * (self.constant() + self.log_det() + self.squared_distance(&offsets)))
     }
 
-    /// `E[z|x_O]`: what all the vectors together say of the hidden one.
+    /// `E[z|x_O]`: the posterior mean of the latent vector given all the vectors.
     pub fn posterior_mean(&self, vectors: &[&[f32]]) -> Result<Vec<f64>> {
         let evidence = self.evidence(&self.offsets(vectors)?);
         let mean = self.precision.solve(&Mat::from_fn(evidence.len(), 1, |i, _| evidence[i]));
         Ok((0..evidence.len()).map(|i| mean[(i, 0)]).collect())
     }
 
-    /// `log p` of every tuple of rows: the first of every view, the second of every view, and so on.
+    /// `log p` of every tuple; row `i` of every view belongs to tuple `i`.
     pub fn logs(&self, rows: &[&Matrix]) -> Result<Vec<f64>> {
         let constant = self.constant() + self.log_det();
         let squares = |whitened: Mat| -> Vec<f64> {
@@ -201,7 +202,7 @@ impl Density<'_> {
         })
     }
 
-    /// `E[z|x_O]` of every tuple of rows, as for [`Density::logs`].
+    /// `E[z|x_O]` of every tuple, as in [`Density::logs`].
     pub fn posterior_means(&self, rows: &[&Matrix]) -> Result<Matrix> {
         let means = self.in_blocks(rows, |centred| {
             Matrix::of_columns(&self.precision.solve(&self.evidence_of(centred))).into_vec()
@@ -209,7 +210,7 @@ impl Density<'_> {
         Ok(Matrix::new(means, self.model.latent()))
     }
 
-    /// What `of_block` makes of `x - mu` of every view, as columns, a number of rows at a time.
+    /// Applies `of_block` to `x - mu` of every view, as columns, in blocks of rows.
     fn in_blocks<T: Send>(&self, rows: &[&Matrix], of_block: impl Fn(&[Mat]) -> Vec<T> + Sync) -> Result<Vec<T>> {
         self.check_count(rows.len())?;
         let count = rows.first().map_or(0, |rows| rows.rows());
@@ -249,7 +250,7 @@ impl Density<'_> {
         }
     }
 
-    /// Log-likelihood of tuples that have just these views.
+    /// Log-likelihood of tuples that have exactly these views.
     pub(crate) fn log_of_moments(&self, moments: &PatternMoments) -> f64 {
         let at = spans(&self.model.shapes(), &self.views);
         let mu = self.views.iter().flat_map(|&view| &self.model.views[view].mu);
@@ -278,7 +279,7 @@ impl Density<'_> {
         self.noise.iter().map(Cholesky::log_det).sum::<f64>() + self.precision.log_det()
     }
 
-    /// `x - mu` of every view, of which the vectors must have the dimensions.
+    /// `x - mu` of every view; checks the dimensions.
     fn offsets(&self, vectors: &[&[f32]]) -> Result<Vec<Vec<f64>>> {
         self.check_count(vectors.len())?;
         let offset = |(&view, vector): (&usize, &&[f32])| {

@@ -1,4 +1,4 @@
-//! Direct methods: every view is mapped linearly into the space of one of them, the pivot, without a model of noise.
+//! Direct methods: every view is mapped linearly into the space of one of them, the pivot, without a noise model.
 
 use super::ibfa::{few_tuples, two_views};
 use super::{FitOptions, FitWarning, LatentSize, Method, Model, Shrinkage, ViewModel};
@@ -24,7 +24,7 @@ pub(super) fn fit_least_squares(moments: &Moments, options: &FitOptions) -> Resu
         let mut of_source = block(second, source, source);
         let ridge = options.ridge * trace(&of_source) / source.1 as f64;
         (0..source.1).for_each(|i| of_source[(i, i)] += ridge);
-        // The mean is part of the second moment here: shrinking towards a sphere would shrink the mean away.
+        // The second moment includes the mean, so shrinking towards a sphere would shrink the mean away.
         let shrinkage = match options.shrinkage {
             Shrinkage::Auto => Shrinkage::None,
             chosen => chosen,
@@ -37,8 +37,8 @@ pub(super) fn fit_least_squares(moments: &Moments, options: &FitOptions) -> Resu
 
 type Span = (usize, usize);
 
-/// Maps every view to the pivot by the pairs of the two; `fit` gets their stacked second moment, the places of source and
-/// pivot in it, and the name and number of pairs of the source, and returns the map, the shrinkage and a warning.
+/// Maps every view to the pivot by the pairs of the two. `fit` gets their stacked second moment, the spans of source
+/// and pivot in it, and the name and number of pairs of the source. It returns the map, the shrinkage and a warning.
 fn map_to_pivot(
     moments: &Moments,
     options: &FitOptions,
@@ -79,7 +79,7 @@ fn map_to_pivot(
     Ok((model, warnings))
 }
 
-/// The place of the view that others are mapped to: the one named, which is there, or the second of two, or the first.
+/// The index of the pivot: the named view, by default the second of two or the first of more.
 fn pivot(moments: &Moments, options: &FitOptions) -> usize {
     let views = moments.views();
     let named = options.pivot.as_ref().and_then(|name| views.iter().position(|view| view.name == *name));

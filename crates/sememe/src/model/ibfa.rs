@@ -1,14 +1,14 @@
-//! Inter-battery factor analysis: the maximum-likelihood model of two views in closed form (Browne 1979); and canonical
-//! correlation analysis, which shares its directions.
+//! Inter-battery factor analysis: the maximum-likelihood model of two views in closed form (Browne 1979). Also
+//! canonical correlation analysis, which has the same directions.
 //!
 //! Whiten each view with a Cholesky factor, `S_ii = L_i L_iᵀ`, and decompose the whitened cross-covariance,
 //! `L_x⁻¹ S_xy L_y⁻ᵀ = V_x P V_yᵀ`. With `U_i = L_i⁻ᵀ V_i`:
 //!
 //! `W_i = S_ii U_i P^½`,  `Psi_i = S_ii - W_i W_iᵀ`,  `E[z|x_i] = P^½ U_iᵀ (x_i - mu_i)`.
 //!
-//! With few pairs the covariances are [shrunk](super::Shrinkage) first. The power of `P` in the projection is a choice: 0
-//! gives canonical variates, 1/2 the posterior mean, more trusts the strong directions more. De-whitening multiplies the
-//! result by `V_iᵀ S_ii^½ V_i` with symmetric roots (Artetxe et al. 2018).
+//! With few pairs the covariances are [shrunk](super::Shrinkage) first. The exponent of `P` in the projection is an
+//! option: 0 gives canonical variates, 1/2 the posterior mean, more weights the strong directions more. De-whitening
+//! multiplies the result by `V_iᵀ S_ii^½ V_i` with symmetric roots (Artetxe et al. 2018).
 
 use super::shrinkage::Shrunk;
 use super::{Emission, FitOptions, FitWarning, LatentSize, Method, Model, ViewModel, not_two};
@@ -16,16 +16,16 @@ use crate::error::{Error, Result};
 use crate::linalg::{Eigen, Mat, Svd, block, scale_columns, times, times_transpose, transpose_times};
 use crate::moments::{Moments, PatternMoments, Shape, spans};
 
-/// Correlations are kept below 1, where the noise of a direction would vanish and its density with it.
+/// Upper bound of canonical correlations. At 1 the noise of a direction would vanish, and with it the density.
 const LARGEST_RHO: f64 = 1.0 - 1e-6;
 const POSTERIOR_MEAN: f64 = 0.5;
 
-/// Two views whitened and their canonical directions.
+/// Two whitened views and their canonical directions.
 struct Canonical<'a> {
     shapes: &'a [Shape],
     pairs: PatternMoments,
     shrunk: Vec<Shrunk>,
-    /// `V_x`, `V_y`, cut to the latent size.
+    /// `V_x` and `V_y`, cut to the latent size.
     v: [Mat; 2],
     rho: Vec<f64>,
     warnings: Vec<FitWarning>,
@@ -62,7 +62,7 @@ pub fn fit(moments: &Moments, options: &FitOptions) -> Result<(Model, Vec<FitWar
     Ok((model, canonical.warnings))
 }
 
-/// Canonical correlation analysis: the same directions, all weighted alike, and no model of the noise.
+/// Canonical correlation analysis: the same directions with equal weights, and no noise model.
 pub(super) fn fit_cca(moments: &Moments, options: &FitOptions) -> Result<(Model, Vec<FitWarning>)> {
     let canonical = Canonical::new(moments, options)?;
     Ok((canonical.model(Method::Cca, 0.0, options.dewhiten)?, canonical.warnings))
@@ -83,7 +83,7 @@ impl<'a> Canonical<'a> {
             shrunk.push(of_view);
         }
         warnings.extend(few_tuples(pairs.n, shapes, &[shrunk[0].by, shrunk[1].by]));
-        // A common factor does not turn the latent space, but without it correlations could exceed 1.
+        // A common factor does not rotate the latent space, and without it correlations could exceed 1.
         let kept = shrunk[0].kept * shrunk[1].kept;
         let cross = Mat::from_fn(x.dim, y.dim, |i, j| kept * covariance[(i, at[1].0 + j)]);
         let half = shrunk[0].factor.solve_lower(&cross);
@@ -118,7 +118,7 @@ impl<'a> Canonical<'a> {
         Emission { w, psi }
     }
 
-    /// The projection `P^exponent Vᵀ L⁻¹`, de-whitened if asked for.
+    /// The projection `P^exponent Vᵀ L⁻¹`, optionally de-whitened.
     fn projection(&self, view: usize, exponent: f64, dewhiten: bool) -> Result<Mat> {
         let Shrunk { factor, covariance, .. } = &self.shrunk[view];
         let whitening = factor.solve_upper(&self.weighted_directions(view, exponent));
@@ -155,7 +155,7 @@ impl<'a> Canonical<'a> {
     }
 }
 
-/// The two views, the moments of the tuples that have both, and what there is to say about them.
+/// The two views, the moments of the tuples that have both, and warnings.
 pub(super) fn two_views(moments: &Moments) -> Result<(&[Shape], PatternMoments, Vec<FitWarning>)> {
     let shapes @ [x, y] = moments.views() else { return Err(not_two(moments.views().len())) };
     let pairs = moments.marginal(&[0, 1]).filter(|pairs| pairs.n >= 2.0).ok_or_else(|| {
@@ -169,15 +169,16 @@ pub(super) fn two_views(moments: &Moments) -> Result<(&[Shape], PatternMoments, 
     Ok((shapes, pairs, warnings))
 }
 
-/// Whether there are no more tuples than dimensions, which shrinkage has to make up for.
+/// A warning if there are no more tuples than dimensions, so that shrinkage has to regularise the fit.
 pub(super) fn few_tuples(tuples: f64, shapes: &[Shape], shrinkage: &[f64]) -> Option<FitWarning> {
     let dim = shapes.iter().map(|shape| shape.dim).max().unwrap_or(0);
     let by = shrinkage.iter().copied().fold(0.0, f64::max);
     (tuples <= dim as f64).then_some(FitWarning::FewTuples { tuples, dim, by })
 }
 
-/// The size with the least Bayesian information criterion. All likelihoods come from one decomposition: a direction with
-/// correlation `rho` adds `-n/2 log (1 - rho²)`, and a cross-covariance of rank `k` has `k (d_x + d_y - k)` parameters.
+/// The latent size that minimises the Bayesian information criterion. All likelihoods come from one decomposition: a
+/// direction with correlation `rho` adds `-n/2 log (1 - rho²)`, and a cross-covariance of rank `k` has
+/// `k (d_x + d_y - k)` parameters.
 fn best_size(rho: &[f64], n: f64, x_dim: usize, y_dim: usize) -> usize {
     let mut gain = 0.0;
     let criterion = |(at, rho): (usize, &f64)| {
@@ -188,7 +189,7 @@ fn best_size(rho: &[f64], n: f64, x_dim: usize, y_dim: usize) -> usize {
     rho.iter().enumerate().map(criterion).min_by(|a, b| a.1.total_cmp(&b.1)).map_or(1, |(k, _)| k)
 }
 
-/// Singular vectors are determined up to their sign: let the largest entry of each left one be positive.
+/// Fixes the signs of singular vectors: the largest entry of each left one is positive.
 fn fix_signs(svd: &mut Svd) {
     for j in 0..svd.s.len() {
         let largest =

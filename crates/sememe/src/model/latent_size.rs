@@ -1,4 +1,4 @@
-//! How long the hidden vector is: asked for, as long as can be, or chosen by the data.
+//! The latent size: a given number, the maximum, or chosen by the Bayesian information criterion.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,14 +7,14 @@ use crate::error::{Error, Result};
 use crate::moments::Shape;
 use crate::names::serde_as_spelled;
 
-/// Length of the hidden vector.
+/// Length of the latent vector.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum LatentSize {
-    /// The smallest dimension of a view.
+    /// The maximum: the smallest dimension of a view.
     #[default]
     Largest,
-    /// As many dimensions.
+    /// This number of dimensions.
     Of(usize),
     /// By the Bayesian information criterion, `-2 log-likelihood + parameters log n`.
     Auto,
@@ -48,7 +48,7 @@ impl fmt::Display for LatentSize {
 }
 
 impl LatentSize {
-    /// The size asked for, or for the other choices the largest that the views allow.
+    /// The given size, or the maximum for the other choices.
     pub(crate) fn at_most(self, shapes: &[Shape]) -> Result<usize> {
         let largest = shapes.iter().map(|view| view.dim).min().unwrap_or(0);
         match self {
@@ -62,7 +62,7 @@ impl LatentSize {
     }
 }
 
-/// Number of free loadings: a rotation of the hidden vector changes nothing.
+/// Number of free loadings. A rotation of the latent vector changes nothing, so its parameters do not count.
 pub(super) fn free_loadings(dims: impl Iterator<Item = usize>, latent: usize) -> f64 {
     let loadings = dims.sum::<usize>() * latent;
     loadings as f64 - 0.5 * (latent * (latent - 1)) as f64

@@ -1,4 +1,4 @@
-//! The fitted model: every view is a noisy linear picture of one hidden vector, `x_i = W_i z + mu_i + e_i`.
+//! The fitted model: every view is a noisy linear image of one latent vector, `x_i = W_i z + mu_i + e_i`.
 
 mod density;
 mod direct;
@@ -28,7 +28,7 @@ use crate::moments::Moments;
 use crate::names::{self, setters};
 use crate::observe::Observer;
 
-/// How a model is fitted.
+/// The method that a model is fitted by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
@@ -39,11 +39,11 @@ pub enum Method {
     Cca,
     /// Canonical correlation analysis by iterated partial least squares, as scikit-learn does it.
     CcaNipals,
-    /// Orthogonal Procrustes: every view is turned into the space of a pivot (Xing et al. 2015, Smith et al. 2017).
+    /// Orthogonal Procrustes: every view is rotated into the space of a pivot (Xing et al. 2015, Smith et al. 2017).
     Svd,
     /// Linear regression of the pivot on every other view (Mikolov et al. 2013).
     LeastSquares,
-    /// Multiple-battery factor analysis: any number of views, by EM, tuples with holes welcome.
+    /// Multiple-battery factor analysis: any number of views, by EM; tuples may have missing views.
     Mbfa,
 }
 
@@ -63,7 +63,7 @@ impl Method {
         names::of(&self, &Method::ALL)
     }
 
-    /// Whether it shrinks covariances without being asked to.
+    /// Whether automatic shrinkage applies to this method.
     pub(crate) fn shrinks(self) -> bool {
         !matches!(self, Method::Svd | Method::LeastSquares)
     }
@@ -83,22 +83,22 @@ impl FromStr for Method {
     }
 }
 
-/// How to fit a model.
+/// Options of [`fit`].
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct FitOptions {
-    /// By which method; by default IBFA for two views and MBFA for more.
+    /// The method; by default IBFA for two views and MBFA for more.
     pub method: Option<Method>,
-    /// Length of the hidden vector.
+    /// Length of the latent vector.
     pub latent: LatentSize,
     /// How the views' covariances are shrunk.
     pub shrinkage: Shrinkage,
-    /// The power of the canonical correlations that latent coordinates are weighted by, for IBFA: by default 1/2, which
+    /// The exponent of the canonical correlations that latent coordinates are weighted by, for IBFA. The default of 1/2
     /// gives `E[z|x]`.
     pub exponent: Option<f64>,
-    /// Undo the whitening after the rotation, for IBFA and CCA.
+    /// De-whitening: undo the whitening after the rotation, for IBFA and CCA.
     pub dewhiten: bool,
-    /// Added to the second moment of the source in least squares, as a fraction of its mean variance.
+    /// Ridge term of least squares, added to the second moment of the source, as a fraction of its mean variance.
     pub ridge: f64,
     /// The view whose space the direct methods map to; by default the second of two views, the first of more.
     pub pivot: Option<String>,
@@ -107,20 +107,22 @@ pub struct FitOptions {
 }
 
 impl FitOptions {
-    /// What the command and Python start from when they [add a view](crate::align::extend): a rougher fit than one of all views.
+    /// Defaults of the command and Python for [adding a view](crate::align::extend()): a rougher fit than one of all
+    /// views.
     pub fn for_new_view() -> Self {
         let mut options = FitOptions::default();
         (options.mbfa.evaluations, options.mbfa.tolerance) = (50, 1e-6);
         options
     }
 
-    /// The method for so many views.
+    /// The method for this number of views.
     pub fn method_for(&self, views: usize) -> Method {
         self.method.unwrap_or(if views == 2 { Method::Ibfa } else { Method::Mbfa })
     }
 
-    /// The method for views of these names, if it takes as many and the pivot is one of them. An option that the method does
-    /// not have is an error rather than ignored. [`fit`] checks the same; it is worth asking before long work.
+    /// Checks that the options suit views of these names, and returns the method. The method must take this number of
+    /// views, the pivot must be one of them, and options that the method does not have are errors. [`fit`] checks the
+    /// same; call this before long work.
     pub fn check_for(&self, views: &[&str]) -> Result<Method> {
         let method = self.method_for(views.len());
         let has = |methods: &[Method]| methods.contains(&method);
@@ -169,17 +171,17 @@ fn not_two(views: usize) -> Error {
     Error::argument("number of views", views, "this method takes exactly two")
 }
 
-/// One view of the model.
+/// The parameters of one view.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct ViewModel {
-    /// Its name: any string.
+    /// Its name; may be any string.
     pub name: String,
-    /// What is subtracted before projecting: the mean, or zero for methods that do not centre.
+    /// Subtracted before projecting: the mean, or zero for methods that do not centre.
     pub mu: Vec<f64>,
-    /// latent x dimension: where a vector lies in the latent space is `projection (x - mu)`.
+    /// The projection, latent x dimension: the latent vector of `x` is `projection (x - mu)`.
     pub projection: Mat,
-    /// How its vectors come about, where the method says so.
+    /// The generative parameters, for methods that have them.
     pub emission: Option<Emission>,
 }
 
@@ -187,9 +189,9 @@ pub struct ViewModel {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Emission {
-    /// `W`, dimension x latent: how the hidden vector shows in this view.
+    /// The loadings `W`, dimension x latent.
     pub w: Mat,
-    /// `Psi`, dimension x dimension: the covariance of what is this view's alone.
+    /// The noise covariance `Psi`, dimension x dimension.
     pub psi: Mat,
 }
 
@@ -212,29 +214,29 @@ impl ViewModel {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Model {
-    /// How it was fitted.
+    /// The method of the fit.
     pub method: Method,
     /// The views.
     pub views: Vec<ViewModel>,
-    /// How many tuples it was fitted on.
+    /// Number of tuples, or the sum of their weights.
     pub tuples: f64,
-    /// Log-likelihood of these tuples, in nats, where the method has one.
+    /// Log-likelihood of these tuples, in nats, for methods that have one.
     pub log_likelihood: Option<f64>,
-    /// Canonical correlations between two views, decreasing; empty for methods without.
+    /// Canonical correlations between two views, decreasing; empty for other methods.
     pub rho: Vec<f64>,
-    /// How much each view's covariance was shrunk.
+    /// The shrinkage of each view's covariance.
     pub shrinkage: Vec<f64>,
-    /// How the iteration went, for methods that iterate.
+    /// The convergence of an iterative fit.
     pub trace: Option<mbfa::Trace>,
 }
 
 impl Model {
-    /// Length of the hidden vector.
+    /// Length of the latent vector.
     pub fn latent(&self) -> usize {
         self.views[0].projection.nrows()
     }
 
-    /// The place of a view by its name.
+    /// The index of the view called `name`.
     pub fn view_index(&self, name: &str) -> Result<usize> {
         self.views.iter().position(|view| view.name == name).ok_or_else(|| Error::UnknownView {
             name: name.to_owned(),

@@ -1,7 +1,8 @@
-//! One more view of a hidden vector about which other views, which stay as they are, say `z ~ N(m, M)` in each tuple.
+//! Fits one more view of a latent vector. The other views stay fixed; they determine `z ~ N(m, M)` in each tuple.
 //!
-//! `x = W z + mu + e` makes `x | m ~ N(W m + mu, Psi + W M Wᵀ)`. EM needs of the tuples only the moments of `[m; x]`: with
-//! `V = (M⁻¹ + Wᵀ Psi⁻¹ W)⁻¹`, `A = V M⁻¹` and `B = V Wᵀ Psi⁻¹`, the posterior mean of `z` is `A m + B (x - mu)`.
+//! `x = W z + mu + e` makes `x | m ~ N(W m + mu, Psi + W M Wᵀ)`. The moments of `[m; x]` are sufficient statistics for
+//! EM: with `V = (M⁻¹ + Wᵀ Psi⁻¹ W)⁻¹`, `A = V M⁻¹` and `B = V Wᵀ Psi⁻¹`, the posterior mean of `z` is
+//! `A m + B (x - mu)`.
 
 use super::ibfa::few_tuples;
 use super::noise::floored;
@@ -14,35 +15,35 @@ use crate::linalg::{
 use crate::moments::{PatternMoments, Shape};
 use crate::observe::{Event, Observer};
 
-/// The tuples of which the same views are known.
+/// Tuples with the same known views.
 pub(crate) struct Group {
-    /// `M⁻¹`: how precisely the known views determine `z`.
+    /// `M⁻¹`, the precision of `z` given the known views.
     pub(crate) precision: Mat,
     /// `M`.
     pub(crate) covariance: Mat,
-    /// Of `m` and `x`, stacked.
+    /// Moments of `m` and `x`, stacked.
     pub(crate) moments: PatternMoments,
 }
 
-/// What is estimated, in coordinates in which `x` is white.
+/// The parameters, in coordinates in which `x` is white.
 struct Parameters {
     w: Mat,
     psi: Mat,
     mu: Vec<f64>,
 }
 
-/// Sums over all tuples that the regression of `x` on `[z; 1]` needs.
+/// Sums over all tuples for the regression of `x` on `[z; 1]`.
 struct Sums {
-    /// Of `[z; 1] [z; 1]ᵀ`.
+    /// Sum of `[z; 1] [z; 1]ᵀ`.
     regressors: Mat,
-    /// Of `[z; 1] xᵀ`.
+    /// Sum of `[z; 1] xᵀ`.
     cross: Mat,
-    /// Of `x xᵀ`.
+    /// Sum of `x xᵀ`.
     second: Mat,
     count: f64,
 }
 
-/// Fits the view called `name`, of dimension `dim`; returns it with its shrinkage.
+/// Fits the view called `name`, of dimension `dim`. Also returns its shrinkage.
 pub(crate) fn fit(
     name: &str,
     dim: usize,
@@ -79,11 +80,11 @@ fn of_x(moments: &PatternMoments, (start, len): (usize, usize)) -> PatternMoment
     }
 }
 
-/// So many rises in a row must be small: one may be an accident.
-const QUIET: usize = 3;
+/// Patience: this many small rises in a row end the fit, as one may be an accident.
+const PATIENCE: usize = 3;
 
-/// EM from the regression of `x` on `m`, accelerated by squared extrapolation (SQUAREM, Varadhan & Roland 2008), until the
-/// likelihood settles. An extrapolated point that is less likely than the EM step that it replaces is not taken.
+/// EM from the regression of `x` on `m`, accelerated by squared extrapolation (SQUAREM, Varadhan & Roland 2008), until
+/// the likelihood converges. An extrapolated point that is less likely than the EM step is rejected.
 fn maximize(
     groups: &[Group],
     (latent, dim): (usize, usize),
@@ -106,8 +107,8 @@ fn maximize(
         before = value;
         let event = Event::Step { evaluations, most, negative_log_likelihood: value / tuples };
         let is_stopped = observer.observe(event).is_break() || evaluations >= most;
-        if is_stopped || quiet >= QUIET {
-            return Ok((now, evaluations, quiet >= QUIET));
+        if is_stopped || quiet >= PATIENCE {
+            return Ok((now, evaluations, quiet >= PATIENCE));
         }
         if evaluations + 2 > most {
             now = first;
@@ -150,7 +151,7 @@ impl Parameters {
     }
 }
 
-/// The next parameters, and the negative log-likelihood of `x` given `m` at the present ones.
+/// One EM step: the next parameters, and the negative log-likelihood of `x` given `m` at the present ones.
 fn step(groups: &[Group], now: &Parameters) -> Result<(Parameters, f64)> {
     let (dim, latent) = (now.w.nrows(), now.w.ncols());
     let noise = Cholesky::unchecked(&now.psi, "the noise of the new view")?;
@@ -166,7 +167,7 @@ fn step(groups: &[Group], now: &Parameters) -> Result<(Parameters, f64)> {
         t.submatrix_mut(0, latent, latent, dim).copy_from(times_transpose(&v, &q));
         let second = sums.add(group, &now.mu, &t, &v);
 
-        // x - W m, of which the second moment is R = [-W I] C [-W I]ᵀ.
+        // The residual x - W m has the second moment R = [-W I] C [-W I]ᵀ.
         let residual = Mat::from_fn(dim, latent + dim, |i, j| {
             if j < latent { -now.w[(i, j)] } else { f64::from(u8::from(j - latent == i)) }
         });
@@ -182,12 +183,13 @@ fn step(groups: &[Group], now: &Parameters) -> Result<(Parameters, f64)> {
 }
 
 impl Group {
-    /// With `x` centred and white, its covariance shrunk as a whole and its covariance with `m` as far as that needs.
+    /// Centres and whitens `x`. Its covariance is shrunk like the whole view's, and its covariance with `m` as far as
+    /// that requires.
     fn whitened(&self, (start, dim): (usize, usize), mean: &[f64], shrunk: &Shrunk) -> Result<Group> {
         let n = self.moments.n;
         let own = (start, dim);
         let mut of_x = block(&self.moments.scatter, own, own);
-        // Few tuples can have more variance in a direction than all rows of the view have in any.
+        // A few tuples can have more variance in a direction than the whole view.
         let kept = match n < dim as f64 {
             true => shrunk.kept_of(&Mat::from_fn(dim, dim, |i, j| of_x[(i, j)] / n))?,
             false => shrunk.kept,
@@ -214,7 +216,7 @@ impl Group {
         Ok(Group { precision: self.precision.clone(), covariance: self.covariance.clone(), moments })
     }
 
-    /// `[m; x - mu]` on average.
+    /// The mean of `[m; x - mu]`.
     fn offset(&self, mu: &[f64]) -> Vec<f64> {
         let latent = self.precision.nrows();
         let mean = self.moments.mean.iter().enumerate();
@@ -258,7 +260,7 @@ impl Sums {
         second
     }
 
-    /// `W` and what is to be added to `mu`, and what they leave unexplained.
+    /// Regression: `W`, the change of `mu`, and the residual covariance as noise.
     fn regress(&self, mu: &[f64]) -> Result<Parameters> {
         let (latent, dim) = (self.regressors.nrows() - 1, self.second.nrows());
         let factor = Cholesky::unchecked(&symmetric(&self.regressors), "the second moment of the latent vectors")?;

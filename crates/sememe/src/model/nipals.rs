@@ -1,10 +1,10 @@
-//! Canonical correlation analysis as scikit-learn's `CCA` computes it: one component after another by a power iteration
-//! that stops early, deflating both views in between (Wegelin 2000). The paper compares with it because it does not give
-//! the exact canonical directions.
+//! Canonical correlation analysis as scikit-learn's `CCA` computes it (NIPALS). Components come one after another from
+//! a power iteration with early stopping, and both views are deflated in between (Wegelin 2000). The paper compares
+//! with it because it does not give the exact canonical directions.
 //!
-//! All of it happens on covariances. After a component with weights `w`, scores `t = X w` and loadings `p`, the view is
-//! `X (I - w pᵀ)`, so its null space is spanned by the weights so far, and the pseudo-inverse that the iteration needs
-//! is the inverse of the first covariance followed by a projection off these weights.
+//! Everything is computed on covariances. After a component with weights `w`, scores `t = X w` and loadings `p`, the
+//! view is `X (I - w pᵀ)`. Its null space is spanned by the weights so far. The pseudo-inverse that the iteration needs
+//! is therefore the inverse of the original covariance, followed by a projection off these weights.
 
 use super::ibfa::{few_tuples, two_views};
 use super::{FitOptions, FitWarning, LatentSize, Method, Model, Shrinkage, ViewModel};
@@ -12,17 +12,18 @@ use crate::error::{Error, Result};
 use crate::linalg::{Cholesky, Mat, add_outer, block, dot, times_vector};
 use crate::moments::{Moments, spans};
 
-/// scikit-learn's defaults: when the weights move by less than this (squared), or after so many rounds, they are taken.
+/// scikit-learn's defaults: the iteration stops when the squared change of the weights is below this, or after this
+/// many rounds.
 const TOLERANCE: f64 = 1e-6;
 const ROUNDS: usize = 500;
 
-/// One view while components are taken out of it.
+/// One view during deflation.
 struct Deflated {
-    /// Covariance of what is left of the view.
+    /// Covariance of the deflated view.
     covariance: Mat,
-    /// `C⁻¹` of the whole view times the cross-covariance of the whole view with what is left of the other.
+    /// `C⁻¹` of the original view times its cross-covariance with the deflated other view.
     regression: Mat,
-    /// Weights so far, and an orthonormal basis of them.
+    /// Weights so far, and an orthonormal basis of their span.
     weights: Vec<Vec<f64>>,
     basis: Vec<Vec<f64>>,
     loadings: Vec<Vec<f64>>,
@@ -34,7 +35,7 @@ impl Deflated {
         Deflated { covariance, regression, weights: Vec::new(), basis: Vec::new(), loadings: Vec::new() }
     }
 
-    /// Unit weights of this view that fit the scores of the other view's `weights` best.
+    /// The unit weights of this view that best predict the scores of the other view's weights.
     fn fit_to(&self, weights_of_other: &[f64]) -> Vec<f64> {
         let mut weights = times_vector(&self.regression, weights_of_other);
         remove(&mut weights, &self.basis);
@@ -55,7 +56,7 @@ impl Deflated {
         self.loadings.push(loadings);
     }
 
-    /// The other view became `Y (I - w pᵀ)`.
+    /// Updates the regression after the other view became `Y (I - w pᵀ)`.
     fn other_deflated(&mut self, other: &Deflated) {
         let (Some(weights), Some(loadings)) = (other.weights.last(), other.loadings.last()) else { return };
         let image = times_vector(&self.regression, weights);
@@ -97,7 +98,7 @@ pub(super) fn fit(moments: &Moments, options: &FitOptions) -> Result<(Model, Vec
     }
     let latent = options.latent.at_most(shapes)?;
     let at = spans(shapes, &[0, 1]);
-    // Each column is scaled to unit variance first, as scikit-learn does; constant ones are left alone.
+    // Columns are standardised first, as in scikit-learn; constant ones are left alone.
     let covariance = pairs.covariance();
     let unbiased = pairs.n / (pairs.n - 1.0);
     let deviation = |i: usize| match (covariance[(i, i)] * unbiased).sqrt() {
@@ -111,7 +112,7 @@ pub(super) fn fit(moments: &Moments, options: &FitOptions) -> Result<(Model, Vec
     let cross = block(&scaled, at[0], at[1]);
     let crosses = [cross.clone(), cross.transpose().to_owned()];
     let shrinkage = match options.shrinkage {
-        // scikit-learn does not shrink; only what was asked for explicitly differs from it.
+        // scikit-learn does not shrink; only explicit shrinkage differs from it.
         Shrinkage::Auto => Shrinkage::None,
         chosen => chosen,
     };
@@ -154,7 +155,7 @@ pub(super) fn fit(moments: &Moments, options: &FitOptions) -> Result<(Model, Vec
     Ok((model, warnings))
 }
 
-/// Weights of the next component, from the first column of the second view that is not used up.
+/// Weights of the next component. The iteration starts from the first column of the second view with variance left.
 fn power_iteration(x: &Deflated, y: &Deflated) -> (Vec<f64>, Vec<f64>) {
     let dim = y.covariance.nrows();
     let first = (0..dim).find(|&i| y.covariance[(i, i)] > f64::EPSILON).unwrap_or(0);

@@ -3,12 +3,12 @@
 use crate::error::Result;
 use crate::linalg::{Cholesky, Eigen, Mat};
 
-/// The least noise that an EM step leaves in any direction, in units of the view's variance there. It is far below a
-/// Heywood case, which the user is warned of, and far above rounding.
+/// Lower bound of the noise after an EM step, in every direction, relative to the view's variance there. It is far
+/// below a Heywood case, which has a warning of its own, and far above rounding.
 const FLOOR: f64 = 1e-8;
 
-/// The noise with every eigenvalue raised to the floor. An EM step computes noise as a difference, which rounding makes
-/// indefinite where nothing is left; the next step could not invert it, and the whole fit would be lost.
+/// The noise with every eigenvalue raised to the floor. An EM step computes noise as a difference, which rounding can
+/// make indefinite. The next step could not invert it, and the whole fit would fail.
 pub(super) fn floored(psi: Mat) -> Result<Mat> {
     let mut lowered = psi.clone();
     (0..psi.nrows()).for_each(|i| lowered[(i, i)] -= FLOOR);

@@ -1,4 +1,4 @@
-//! Where vectors lie in the latent space.
+//! Projection of vectors into the latent space.
 
 use rayon::prelude::*;
 
@@ -7,11 +7,11 @@ use crate::error::Result;
 use crate::linalg::{Cholesky, Mat, symmetric, times, times_transpose};
 use crate::vectors::{Matrix, ROWS_AT_A_TIME, View};
 
-/// A view with what the model makes of its rows.
+/// A projected view.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct LatentView {
-    /// The view, each row with its place in the latent space.
+    /// The view, with latent vectors as its rows.
     pub view: View,
     /// `log p(x)` of each row, for methods that have a density.
     pub log_density: Option<Vec<f64>>,
@@ -49,7 +49,7 @@ impl Model {
 }
 
 impl ViewModel {
-    /// Where every row `x` lies in the latent space: `E[z|x]` for the generative models.
+    /// The latent vector of every row `x`: `E[z|x]` for the generative models.
     pub fn project(&self, rows: &Matrix) -> Result<Matrix> {
         self.check_dimension(rows.cols())?;
         let latent = self.projection.nrows();
@@ -63,7 +63,7 @@ impl ViewModel {
         Ok(Matrix::new(projected, latent))
     }
 
-    /// `x - mu` of a number of rows at a time, as columns.
+    /// `x - mu` as columns, in blocks of rows.
     fn blocks(&self, rows: &Matrix) -> impl IndexedParallelIterator<Item = Mat> {
         let dim = self.dim();
         rows.as_slice().par_chunks(ROWS_AT_A_TIME * dim).map(|rows| self.centred(rows))

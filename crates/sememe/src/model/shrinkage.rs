@@ -1,4 +1,4 @@
-//! Covariances of few pairs: shrunk towards a multiple of the identity until they can be trusted.
+//! Shrinkage of covariances towards a multiple of the identity, which regularises fits to few pairs.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,19 +10,19 @@ use crate::linalg::{
 };
 use crate::names::serde_as_spelled;
 
-/// How much a view's covariance is shrunk: `(1 - a) S + a (tr S / d) I`.
+/// Shrinkage of a view's covariance: `(1 - a) S + a (tr S / d) I`.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 #[non_exhaustive]
 pub enum Shrinkage {
-    /// Chosen from the data. With the vectors at hand and few tuples, [`align`](crate::align::align()) takes what finds
-    /// held-out tuples best; otherwise it is [`Shrinkage::Oas`].
+    /// Chosen from the data. With vectors available and few tuples, [`align`](crate::align::align()) chooses it by
+    /// held-out retrieval; the fallback is [`Shrinkage::Oas`].
     #[default]
     Auto,
-    /// By oracle approximating shrinkage (Chen, Wiesel, Eldar & Hero 2010), which needs the covariance only.
+    /// Oracle approximating shrinkage (Chen, Wiesel, Eldar & Hero 2010), which needs only the covariance.
     Oas,
-    /// Not at all: maximum likelihood.
+    /// No shrinkage: maximum likelihood.
     None,
-    /// By this much, from 0 to 0.99.
+    /// This coefficient, from 0 to 0.99.
     By(f64),
 }
 
@@ -32,13 +32,13 @@ impl FromStr for Shrinkage {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
-        let expected = format!("it must be auto, oas, none or a number from 0 to {MOST}");
+        let expected = format!("it must be auto, oas, none or a number from 0 to {MAX_SHRINKAGE}");
         match text {
             "auto" => Ok(Shrinkage::Auto),
             "oas" => Ok(Shrinkage::Oas),
             "none" => Ok(Shrinkage::None),
             number => match number.parse() {
-                Ok(by) if (0.0..=MOST).contains(&by) => Ok(Shrinkage::By(by)),
+                Ok(by) if (0.0..=MAX_SHRINKAGE).contains(&by) => Ok(Shrinkage::By(by)),
                 _ => Err(Error::argument("shrinkage", text, expected)),
             },
         }
@@ -56,29 +56,29 @@ impl fmt::Display for Shrinkage {
     }
 }
 
-/// Shrunk by 1, a covariance would say nothing of the data.
-const MOST: f64 = 0.99;
+/// Upper bound: a covariance shrunk by 1 would not depend on the data.
+const MAX_SHRINKAGE: f64 = 0.99;
 
-/// A shrunk covariance that can be inverted, and how much it was shrunk.
+/// A shrunk covariance that can be inverted, and its shrinkage.
 #[derive(Clone)]
 pub(crate) struct Shrunk {
-    /// Mean variance of a coordinate before: what it was shrunk towards.
+    /// Mean variance of a coordinate before shrinkage, which is the target.
     pub(crate) variance: f64,
     pub(crate) covariance: Mat,
     pub(crate) factor: Cholesky,
     pub(crate) by: f64,
-    /// What cross-covariances with this view must be multiplied by for the whole to stay positive definite: shrinking
+    /// The factor for cross-covariances with this view that keeps the joint covariance positive definite. Shrinking
     /// takes variance from the strongest directions, and what they share with other views cannot exceed what they have.
     pub(crate) kept: f64,
-    /// Coordinates without any variance.
+    /// Number of constant coordinates.
     pub(crate) constant: usize,
-    /// More than was asked for, because the covariance was singular.
+    /// True if the covariance was singular and needed more shrinkage than requested.
     pub(crate) forced: bool,
 }
 
 impl Shrunk {
-    /// A view whose parameters `W`, `Psi` and `mu` are known in coordinates in which this covariance is white and `mean` is
-    /// zero; its projection is `E[z|x] = (I + Wᵀ Psi⁻¹ W)⁻¹ Wᵀ Psi⁻¹ (x - mu)`.
+    /// Converts parameters `W`, `Psi` and `mu` from whitened coordinates, in which this covariance is the identity and
+    /// `mean` is zero. The projection is `E[z|x] = (I + Wᵀ Psi⁻¹ W)⁻¹ Wᵀ Psi⁻¹ (x - mu)`.
     pub(crate) fn unwhiten(&self, name: &str, mean: &[f64], (w, psi, mu): (&Mat, &Mat, &[f64])) -> Result<ViewModel> {
         let q = Cholesky::new(psi, &format!("the noise of view {name:?}"))?.solve(w);
         let precision = Mat::identity(w.ncols(), w.ncols()) + transpose_times(w, &q);
@@ -95,12 +95,12 @@ impl Shrunk {
         })
     }
 
-    /// [`Shrunk::kept`] for the covariance of some rows of the view, shrunk alike.
+    /// [`Shrunk::kept`] for the covariance of a part of the view's rows, shrunk by the same coefficient.
     pub(crate) fn kept_of(&self, covariance: &Mat) -> Result<f64> {
         if self.by > 0.0 { Ok(kept(covariance, self.by, self.variance)?.min(self.kept)) } else { Ok(self.kept) }
     }
 
-    /// What to tell the user, if anything.
+    /// A warning for the user, if there is one.
     pub(crate) fn warning(&self, view: &str) -> Option<FitWarning> {
         let view = view.to_owned();
         match (self.forced, self.constant) {
@@ -111,12 +111,12 @@ impl Shrunk {
     }
 }
 
-/// A pivot this small beside the mean variance is rounding error: the matrix is singular.
+/// A matrix with a smaller pivot than this, relative to the mean variance, counts as singular.
 const SMALLEST_PIVOT: f64 = 1e-10;
-/// A coordinate with less variance than this, beside the mean, is constant.
-const NOTHING: f64 = 1e-12;
-/// Tried in turn when a covariance is singular.
-const RESCUES: [f64; 4] = [1e-6, 1e-4, 1e-2, 0.1];
+/// A coordinate with less variance than this, relative to the mean, counts as constant.
+const CONSTANT_VARIANCE: f64 = 1e-12;
+/// Fallback coefficients for singular covariances, in order.
+const FALLBACKS: [f64; 4] = [1e-6, 1e-4, 1e-2, 0.1];
 
 impl Shrinkage {
     /// Shrinks the covariance of `n` rows of the view called `name`.
@@ -132,7 +132,7 @@ impl Shrinkage {
             Shrinkage::None => 0.0,
             Shrinkage::By(by) => by,
         };
-        let rescues = RESCUES.into_iter().filter(|&by| by > asked);
+        let rescues = FALLBACKS.into_iter().filter(|&by| by > asked);
         let mut last = None;
         for by in std::iter::once(asked).chain(rescues) {
             let shrunk = shrink(covariance, by, variance);
@@ -143,7 +143,7 @@ impl Shrinkage {
                         _ => kept(covariance, by, variance)?,
                     };
                     let constant =
-                        (0..covariance.nrows()).filter(|&i| covariance[(i, i)] <= NOTHING * variance).count();
+                        (0..covariance.nrows()).filter(|&i| covariance[(i, i)] <= CONSTANT_VARIANCE * variance).count();
                     let forced = by > asked;
                     return Ok(Shrunk { variance, covariance: shrunk, factor, by, kept, constant, forced });
                 }
@@ -155,8 +155,8 @@ impl Shrinkage {
     }
 }
 
-/// `1 / sqrt(λ)` for the largest eigenvalue `λ` of the covariance in units of the shrunk one. They share eigenvectors,
-/// and it is largest in the direction of most variance.
+/// `1 / sqrt(λ)` for the largest eigenvalue `λ` of the covariance relative to the shrunk one. Both have the same
+/// eigenvectors, and the ratio is largest in the direction of most variance.
 fn kept(covariance: &Mat, by: f64, variance: f64) -> Result<f64> {
     let values = Eigen::new(covariance, "a covariance")?.values;
     let largest = values.last().copied().unwrap_or(variance).max(variance);
@@ -179,8 +179,8 @@ fn oracle_approximating(covariance: &Mat, n: f64) -> f64 {
     let square_of_trace = trace(covariance).powi(2);
     let numerator = (1.0 - 2.0 / p) * of_square + square_of_trace;
     let denominator = (n + 1.0 - 2.0 / p) * (of_square - square_of_trace / p);
-    // A multiple of the identity is its own target.
-    if denominator > 0.0 { (numerator / denominator).min(MOST) } else { MOST }
+    // A multiple of the identity equals its target, so the coefficient does not matter.
+    if denominator > 0.0 { (numerator / denominator).min(MAX_SHRINKAGE) } else { MAX_SHRINKAGE }
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
-//! What a user should know about a fit.
+//! Warnings about a fit.
 
 use std::fmt;
 
-/// Something about a fit that its user should know.
+/// A warning about a fit.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum FitWarning {
@@ -10,7 +10,7 @@ pub enum FitWarning {
     Singular {
         /// The view.
         view: String,
-        /// By how much it was shrunk.
+        /// The shrinkage that was needed.
         by: f64,
     },
     /// There are no more tuples than dimensions.
@@ -19,7 +19,7 @@ pub enum FitWarning {
         tuples: f64,
         /// The largest dimension.
         dim: usize,
-        /// The most that a covariance was shrunk by.
+        /// The largest shrinkage of a covariance.
         by: f64,
     },
     /// Some columns of a view are constant over the pairs.
@@ -28,10 +28,10 @@ pub enum FitWarning {
         view: String,
         /// How many.
         count: usize,
-        /// By how much the covariance was shrunk.
+        /// The shrinkage of the covariance.
         by: f64,
     },
-    /// Canonical correlations at 1 were capped: some direction is the same in both views without any noise.
+    /// Canonical correlations of 1 were capped: a direction is the same in both views without any noise.
     CappedCorrelations {
         /// How many.
         count: usize,
@@ -43,17 +43,18 @@ pub enum FitWarning {
         /// How many directions.
         count: usize,
     },
-    /// As many latent dimensions as a view has, with three or more views: noise can vanish, and the likelihood creeps up for long.
+    /// Three or more views with as many latent dimensions as a view has: noise can vanish, and the likelihood converges
+    /// slowly.
     FullLatent {
-        /// How many.
+        /// The latent size.
         latent: usize,
     },
     /// The iteration was stopped before it converged.
     NotConverged {
-        /// After so many evaluations.
+        /// Likelihood evaluations so far.
         evaluations: usize,
     },
-    /// Tuples that have only one of the views teach this method nothing and were left out.
+    /// Tuples with only one view carry no information for this method and were left out.
     UnusedTuples {
         /// How many.
         count: f64,

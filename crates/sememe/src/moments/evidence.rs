@@ -1,6 +1,7 @@
-//! All that a model is fitted from: moments, how their vectors were prepared, and where they came from.
+//! Evidence: moments, how their vectors were prepared, and where they came from.
 //!
-//! Evidence is small, does not give the vectors away, and can be written, merged and fitted elsewhere.
+//! Evidence is all that a fit needs. It is small, does not reveal the vectors, and can be written, merged and fitted
+//! elsewhere.
 
 use std::path::Path;
 
@@ -15,23 +16,23 @@ use crate::prepare::{Casing, Policy, Preparation, Step};
 use crate::tensors::{self, Tensor, TensorFile};
 use crate::vectors::View;
 
-/// Something that was used.
+/// The provenance of vectors or tuples.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Source {
-    /// How many words or tuples.
+    /// Number of words or tuples.
     pub count: usize,
-    /// A hash of them, independent of the file format.
+    /// A hash of the content, independent of the file format.
     pub fingerprint: String,
 }
 
 impl Source {
-    /// The labels and numbers of a view.
+    /// The fingerprint of a view's labels and vectors.
     pub fn of(view: &View) -> Self {
         Source { count: view.len(), fingerprint: view.fingerprint() }
     }
 
-    /// The words and weights of all tuples; `word` finds words by view and index.
+    /// The fingerprint of the words and weights of all tuples; `word` finds words by view and index.
     pub(crate) fn of_tuples<W: AsRef<str>>(tuples: &Tuples, word: impl Fn(usize, usize) -> W) -> Self {
         let mut hasher = blake3::Hasher::new();
         for (tuple, weight) in tuples.iter_weighted() {
@@ -41,7 +42,7 @@ impl Source {
                 }
                 hasher.update(b"\t");
             }
-            // Plain entries hash as they did before there were weights.
+            // Unweighted entries hash as in earlier versions, which had no weights.
             if weight != 1.0 {
                 hasher.update(&weight.to_le_bytes());
             }
@@ -51,14 +52,14 @@ impl Source {
     }
 
     pub(crate) fn merge(&mut self, other: &Self) {
-        // Counts come from files.
+        // Counts come from files, so they may overflow.
         self.count = self.count.saturating_add(other.count);
         let both = format!("{}\n{}", self.fingerprint, other.fingerprint);
         self.fingerprint = blake3::hash(both.as_bytes()).to_hex().to_string();
     }
 }
 
-/// All that moments were summed over.
+/// The sources of moments.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Sources {
@@ -68,26 +69,26 @@ pub struct Sources {
     pub lexicon: Source,
 }
 
-/// How evidence is gathered.
+/// Options of [`Evidence::gather`].
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct EvidenceOptions {
-    /// The policy for words; the vectors and tuples given must already follow it.
+    /// The casing policy; the given vectors and tuples must already follow it.
     pub casing: Casing,
-    /// What to do to the vectors first.
+    /// Normalisation steps of the vectors.
     pub normalize: Vec<Step>,
-    /// Let every word count as evidence of its own view, with this weight beside a tuple's 1.
+    /// Weight of every word as a monolingual tuple of its own view, relative to a tuple's 1; `None` for none.
     pub monolingual: Option<f64>,
 }
 
 impl EvidenceOptions {
-    /// What the command and Python start from: vectors scaled to unit length, words as they are spelled.
+    /// Defaults of the command and Python: vectors scaled to unit length, words as they are spelled.
     pub fn usual() -> Self {
         EvidenceOptions { normalize: vec![Step::Unit], ..Default::default() }
     }
 }
 
-/// Moments with their history.
+/// Moments with their preparation and sources.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Evidence {
@@ -109,7 +110,7 @@ struct Metadata {
 }
 
 impl Evidence {
-    /// Prepares the views and sums over the tuples; also returns the prepared vectors.
+    /// Prepares the views and sums over the tuples. Also returns the prepared views.
     pub fn gather(mut views: Vec<View>, tuples: &Tuples, options: &EvidenceOptions) -> Result<(Self, Vec<View>)> {
         let is_taken = |(place, view): (usize, &View)| views[..place].iter().any(|other| other.name() == view.name());
         if let Some(twice) = views.iter().enumerate().find(|view| is_taken(*view)) {
@@ -131,8 +132,8 @@ impl Evidence {
         Ok((Evidence { moments, preparation, sources }, views))
     }
 
-    /// Everything taken together. The result does not depend on the order: views that the parts do not all have alike
-    /// are sorted by name.
+    /// Merges evidence. The result does not depend on the order of the parts: if their views differ, the views are
+    /// sorted by name.
     pub fn merged(mut parts: Vec<Evidence>) -> Result<Self> {
         parts.sort_by_cached_key(Evidence::identity);
         if parts.windows(2).any(|two| two[0].identity() == two[1].identity()) {
@@ -151,7 +152,7 @@ impl Evidence {
         Ok(merged.in_order(&names))
     }
 
-    /// What was used, in words that can be compared.
+    /// The fingerprints and names, for finding duplicates and a fixed order.
     fn identity(&self) -> Vec<String> {
         let views = self.moments.views().iter().zip(&self.sources.views);
         let of_views = views.map(|(view, source)| format!("{} {}", source.fingerprint, view.name));
@@ -182,7 +183,7 @@ impl Evidence {
         Ok(())
     }
 
-    /// The same with the views in the order of the names.
+    /// Reorders the views by these names.
     fn in_order(self, names: &[String]) -> Self {
         let place = |name: &String| self.moments.views().iter().position(|view| view.name == *name);
         let places: Vec<usize> = names.iter().filter_map(place).collect();
@@ -205,7 +206,7 @@ impl Evidence {
         tensors::write(path, &metadata, tensors)
     }
 
-    /// What [`Evidence::write`] writes.
+    /// The bytes that [`Evidence::write`] writes.
     pub fn to_bytes(&self) -> Vec<u8> {
         let (metadata, tensors) = self.parts();
         tensors::to_bytes(&metadata, tensors)
@@ -221,17 +222,17 @@ impl Evidence {
         (metadata, tensors.collect())
     }
 
-    /// Whether a file says that it holds moments. Only its beginning is read, and decompressed, for that.
+    /// Whether a file holds moments. Only its beginning is read and decompressed.
     pub fn is_in(input: &Input) -> Result<bool> {
         Ok(tensors::kind(input)?.is_some_and(|kind| kind == KIND))
     }
 
-    /// Reads what [`Evidence::write`] wrote.
+    /// Reads a file written by [`Evidence::write`].
     pub fn read(path: &Path) -> Result<Self> {
         Self::read_input(&Input::open(path)?)
     }
 
-    /// [`Evidence::read`] on bytes that are already at hand.
+    /// [`Evidence::read`] from bytes in memory.
     pub fn read_input(input: &Input) -> Result<Self> {
         let file = TensorFile::read(input)?;
         let Metadata { moments, policy, sources } = file.metadata(KIND, VERSION)?;
@@ -244,7 +245,7 @@ impl Evidence {
     }
 }
 
-/// Each row of each view as a tuple by itself.
+/// Each row of each view as a tuple of a single view.
 fn every_row(views: &[View]) -> Tuples {
     let mut tuples = Tuples::new(views.len());
     for (place, view) in views.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Moments as a file: two arrays for each group of tuples, and what they are over.
+//! The file format of moments: a mean and a scatter array for each group of tuples, and metadata.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -14,7 +14,7 @@ use crate::tensors::{self, Tensor, TensorFile};
 pub(crate) const KIND: &str = "moments";
 pub(crate) const VERSION: u64 = 1;
 
-/// What moments are over.
+/// Views and groups of the moments.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Metadata {
     kind: String,
@@ -51,19 +51,19 @@ impl Moments {
         self.patterns.values().enumerate().flat_map(arrays).collect()
     }
 
-    /// Reads what [`Moments::write`] wrote.
+    /// Reads a file written by [`Moments::write`].
     pub fn read(path: &Path) -> Result<Self> {
         Self::read_input(&Input::open(path)?)
     }
 
-    /// [`Moments::read`] on bytes that are already at hand.
+    /// [`Moments::read`] from bytes in memory.
     pub fn read_input(input: &Input) -> Result<Self> {
         let file = TensorFile::read(input)?;
         let metadata = file.metadata(KIND, VERSION)?;
         Self::from_file(&file, metadata)
     }
 
-    /// The arrays that the metadata announce.
+    /// Reads the arrays that the metadata describe.
     pub(crate) fn from_file(file: &TensorFile, metadata: Metadata) -> Result<Self> {
         for (number, view) in metadata.views.iter().enumerate() {
             if view.dim == 0 || metadata.views[..number].iter().any(|other| other.name == view.name) {
@@ -93,7 +93,7 @@ impl Moments {
     }
 }
 
-/// Symmetric and not negative in any direction, up to rounding.
+/// Whether a matrix is symmetric and positive semi-definite, up to rounding.
 fn is_scatter(matrix: &Mat) -> bool {
     let dim = matrix.nrows();
     let rounding = 1e-9 * trace(matrix).max(f64::MIN_POSITIVE);

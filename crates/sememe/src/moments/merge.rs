@@ -1,4 +1,4 @@
-//! Moments of some tuples and of others make the moments of all.
+//! Merging the moments of different tuples.
 
 use super::{Moments, PatternMoments, Shape, spans};
 use crate::error::{Error, Result};
@@ -19,8 +19,8 @@ impl PatternMoments {
 }
 
 impl Moments {
-    /// Adds the moments of other tuples. Views are known by their names; those that only the other has come last.
-    /// Exact up to rounding, whatever the order.
+    /// Adds the moments of other tuples. Views are matched by name; new views are appended. Exact up to rounding, in
+    /// any order.
     pub fn merge(&mut self, other: &Moments) -> Result<()> {
         let places = self.adopt(&other.views)?;
         for (pattern, theirs) in &other.patterns {
@@ -33,7 +33,7 @@ impl Moments {
         Ok(())
     }
 
-    /// The same tuples as if each had been counted so often.
+    /// The moments with every tuple's weight multiplied by `weight`.
     pub fn weighted(mut self, weight: f64) -> Self {
         for moments in self.patterns.values_mut() {
             moments.n *= weight;
@@ -42,7 +42,7 @@ impl Moments {
         self
     }
 
-    /// The same with view `places[i]` at place `i`.
+    /// Reorders the views: view `places[i]` moves to index `i`.
     pub(crate) fn in_order(self, places: &[usize]) -> Self {
         let mut new_places = vec![0; places.len()];
         places.iter().enumerate().for_each(|(new, &old)| new_places[old] = new);
@@ -53,7 +53,7 @@ impl Moments {
         Moments { views: places.iter().map(|&old| self.views[old].clone()).collect(), patterns }
     }
 
-    /// The places of the views among ours, which get those that they lack.
+    /// The indices of `views` among ours, after appending those that are missing.
     fn adopt(&mut self, views: &[Shape]) -> Result<Vec<usize>> {
         let place = |view: &Shape| match self.views.iter().position(|ours| ours.name == view.name) {
             Some(place) if self.views[place].dim != view.dim => Err(Error::argument(
@@ -71,7 +71,7 @@ impl Moments {
     }
 }
 
-/// The moments of a pattern when its views are at other places; they are stacked in increasing order again.
+/// The moments of a pattern after its views are renumbered, stacked in increasing order again.
 fn renumbered(
     moments: &PatternMoments,
     pattern: &[usize],

@@ -1,7 +1,7 @@
-//! Counts, means and second moments of tuples, by which views they have: all that a model is fitted from.
+//! Counts, means and second moments of tuples, grouped by the views that they have: the sufficient statistics of a fit.
 //!
-//! Moments are small, can be shared where the vectors cannot, and merge: for two sets of rows with `n`, mean `m` and
-//! scatter `T = Σ (x - m)(x - m)ᵀ`, Chan's formula gives `T = T₁ + T₂ + n₁n₂/(n₁+n₂) (m₁ - m₂)(m₁ - m₂)ᵀ`.
+//! Moments are small, can be shared where the vectors cannot, and can be merged. For two sets of rows with `n`, mean
+//! `m` and scatter `T = Σ (x - m)(x - m)ᵀ`, Chan's formula gives `T = T₁ + T₂ + n₁n₂/(n₁+n₂) (m₁ - m₂)(m₁ - m₂)ᵀ`.
 
 mod evidence;
 mod file;
@@ -21,8 +21,8 @@ use crate::linalg::{Mat, outer_gram};
 use crate::prepare::column_means;
 use crate::vectors::{Matrix, View};
 
-/// Rows summed by one thread at a time, and how many such pieces wait to be added in order.
-/// Fixed, so that the bits do not depend on the number of threads.
+/// Rows summed by one thread at a time, and the number of such pieces that are summed in parallel. Fixed, so that
+/// results do not depend on the number of threads.
 const ROWS: usize = 2048;
 const PIECES: usize = 8;
 
@@ -38,7 +38,7 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// That of a view of the data.
+    /// The name and dimension of a view.
     pub fn of(view: &View) -> Self {
         Shape { name: view.name().to_owned(), dim: view.dim() }
     }
@@ -54,7 +54,7 @@ pub struct Moments {
 /// Moments of the tuples that have the same views, stacked in the order of the views.
 #[derive(Debug, Clone)]
 pub struct PatternMoments {
-    /// How many tuples.
+    /// Number of tuples, or the sum of their weights.
     pub n: f64,
     /// Their mean.
     pub mean: Vec<f64>,
@@ -63,7 +63,7 @@ pub struct PatternMoments {
 }
 
 impl PatternMoments {
-    /// Moments of rows stacked side by side: the first of `x` with the first of `y`, and so on, each with its weight.
+    /// Moments of rows stacked side by side: row `i` of `x` with row `i` of `y`, weighted by `weights[i]`.
     pub(crate) fn of_rows(x: &Matrix, y: &Matrix, weights: &[f64]) -> Self {
         let rows = u32::try_from(x.rows()).expect("a view has under 2³² rows");
         let indices: Vec<u32> = (0..rows).flat_map(|row| [row, row]).collect();
@@ -93,7 +93,7 @@ impl PatternMoments {
 }
 
 impl Moments {
-    /// Sums over the tuples of rows of the views, each as often as it weighs, in f64, the same bits for any number of threads.
+    /// Weighted sums over the tuples, in f64, with the same bits for any number of threads.
     ///
     /// ```
     /// use sememe::{lexicon::Tuples, moments::Moments, vectors::{Matrix, View}};
@@ -110,7 +110,7 @@ impl Moments {
     /// ```
     pub fn of(views: &[View], tuples: &Tuples) -> Result<Self> {
         check_rows(views, tuples)?;
-        // Subtracting the mean of all rows first keeps the sums small: no cancellation.
+        // Subtracting the mean of all rows first avoids cancellation.
         let shifts: Vec<Vec<f64>> = views.iter().map(|view| column_means(view.rows())).collect();
         let patterns = tuples.by_pattern().into_iter().map(|(pattern, group)| {
             let of_pattern: Vec<(&Matrix, &[f64])> =
@@ -132,17 +132,17 @@ impl Moments {
         &self.views
     }
 
-    /// The groups; the key lists the views that the tuples have.
+    /// The moments of each group; the key lists the views that its tuples have.
     pub fn patterns(&self) -> &BTreeMap<Vec<usize>, PatternMoments> {
         &self.patterns
     }
 
-    /// How many tuples in all.
+    /// Number of tuples in total, or the sum of their weights.
     pub fn count(&self) -> f64 {
         self.patterns.values().map(|pattern| pattern.n).sum()
     }
 
-    /// Of the tuples that have one view only.
+    /// Moments of the tuples that have a single view.
     pub(crate) fn of_single_views(&self) -> Self {
         let alone = self.patterns.iter().filter(|(pattern, _)| pattern.len() == 1);
         let patterns = alone.map(|(pattern, moments)| (pattern.clone(), moments.clone())).collect();
@@ -171,7 +171,7 @@ impl Moments {
     }
 }
 
-/// Tuples name rows that there are.
+/// Checks that tuples refer to existing views and rows.
 fn check_rows(views: &[View], tuples: &Tuples) -> Result<()> {
     if tuples.views() != views.len() {
         let expected = format!("there are {} views", views.len());
@@ -188,7 +188,7 @@ fn check_rows(views: &[View], tuples: &Tuples) -> Result<()> {
     }
 }
 
-/// Sums the rows that a group of tuples names.
+/// Moments of the tuples of a group.
 fn pattern_moments(views: &[(&Matrix, &[f64])], group: &Group) -> PatternMoments {
     let dim: usize = views.iter().map(|(matrix, _)| matrix.cols()).sum();
     let n: f64 = group.weights.iter().sum();
@@ -227,7 +227,7 @@ fn piece_sums(views: &[(&Matrix, &[f64])], (piece, weights): (&[u32], &[f64]), d
     (sum, outer_gram(&rows))
 }
 
-/// Where each view of a pattern begins in its stacked moments, and how long it is.
+/// Offset and length of each view of a pattern in its stacked moments.
 pub(crate) fn spans(views: &[Shape], pattern: &[usize]) -> Vec<(usize, usize)> {
     let mut start = 0;
     let span = |&view: &usize| {

@@ -1,23 +1,23 @@
-//! Whether words are told apart by their case.
+//! The casing policy of words.
 
 use serde::{Deserialize, Serialize};
 
 use crate::lexicon::Lexicon;
 use crate::vectors::{Embeddings, View};
 
-/// Whether words are told apart by their case.
+/// Whether words that differ only in case are different words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Casing {
-    /// As they are written.
+    /// Words as they are spelled.
     #[default]
     Kept,
-    /// All lower case; of words that become equal the first is kept.
+    /// Lower case; of words that become equal the first is kept.
     Lower,
 }
 
 impl Casing {
-    /// The vectors under this policy.
+    /// Applies the policy to embeddings.
     pub fn of_embeddings(self, embeddings: Embeddings) -> Embeddings {
         match self {
             Casing::Kept => embeddings,
@@ -25,7 +25,7 @@ impl Casing {
         }
     }
 
-    /// The view under this policy.
+    /// Applies the policy to the words of a view.
     pub fn of_view(self, view: View) -> View {
         match (self, view.words()) {
             (Casing::Lower, Some(_)) => View::from_embeddings(view.name(), view.named().lowercased()),
@@ -33,7 +33,7 @@ impl Casing {
         }
     }
 
-    /// The dictionary under this policy.
+    /// Applies the policy to a dictionary.
     pub fn of_lexicon(self, lexicon: Lexicon) -> Lexicon {
         match self {
             Casing::Kept => lexicon,
@@ -41,7 +41,7 @@ impl Casing {
         }
     }
 
-    /// A word under this policy.
+    /// Applies the policy to a word.
     pub fn of_word(self, word: &str) -> String {
         match self {
             Casing::Kept => word.to_owned(),

@@ -1,4 +1,4 @@
-//! What is done to words and vectors before they are aligned, recorded so that it can be done to others later.
+//! Preparation of words and vectors before alignment, recorded so that it can be applied to new ones.
 
 mod casing;
 mod normalizer;
@@ -16,15 +16,15 @@ use crate::vectors::{Matrix, View};
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Preparation {
-    /// The policy for words.
+    /// The casing policy of words.
     pub casing: Casing,
-    /// The steps that all views go through.
+    /// The normalisation steps of all views.
     pub steps: Vec<Step>,
-    /// The steps as they were fitted on each view.
+    /// The steps as fitted on each view.
     pub normalizers: Vec<Normalizer>,
 }
 
-/// The part of it that is not numbers.
+/// The settings of a preparation, without the fitted numbers.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Policy {
     casing: Casing,
@@ -32,19 +32,19 @@ pub(crate) struct Policy {
 }
 
 impl Preparation {
-    /// Fits the steps on the views, whose words follow the policy already, and applies them.
+    /// Fits the steps on the views, whose words must already follow the policy, and applies them.
     pub(crate) fn fit_apply(casing: Casing, steps: &[Step], views: &mut [View]) -> Self {
         let normalizers = views.iter_mut().map(|view| Normalizer::fit_apply(steps, view.rows_mut())).collect();
         Preparation { casing, steps: steps.to_vec(), normalizers }
     }
 
-    /// Rows of a view as they come, prepared.
+    /// Prepares rows of a view.
     pub(crate) fn apply(&self, view: usize, mut rows: Matrix) -> Matrix {
         self.normalizers[view].apply(&mut rows);
         rows
     }
 
-    /// Whether both do the same to words, by the same steps.
+    /// Checks that both have the same casing policy and the same steps.
     pub(crate) fn check_same_policy(&self, other: &Self) -> Result<()> {
         let describe = |preparation: &Self| {
             let steps: Vec<String> = preparation.steps.iter().map(ToString::to_string).collect();
@@ -62,7 +62,7 @@ impl Preparation {
         Policy { casing: self.casing, normalize: self.steps.clone() }
     }
 
-    /// What the steps learned, `{view}.normalize.{step}`.
+    /// The fitted numbers of the steps, `{view}.normalize.{step}`.
     pub(crate) fn tensors(&self) -> Vec<(String, Tensor<'static>)> {
         let of_view = |(view, normalizer): (usize, &Normalizer)| {
             let of_step = |(step, (_, learned)): (usize, &(Step, Vec<f32>))| {
@@ -74,7 +74,7 @@ impl Preparation {
         self.normalizers.iter().enumerate().flat_map(of_view).collect()
     }
 
-    /// Puts together what a file holds for views of these dimensions.
+    /// Reads the preparation of views of these dimensions from a file.
     pub(crate) fn read(file: &TensorFile, policy: Policy, dims: &[usize]) -> Result<Self> {
         let Policy { casing, normalize: steps } = policy;
         let read_view = |(view, &dim): (usize, &usize)| {

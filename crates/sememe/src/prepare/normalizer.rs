@@ -1,4 +1,4 @@
-//! Preparing vectors before they are aligned: steps that are chosen, fitted on a vocabulary, recorded and re-applied.
+//! Normalisation of vectors: steps that are fitted on a vocabulary, recorded and applied again.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::names;
 use crate::vectors::{Matrix, ROWS_AT_A_TIME};
 
-/// One step of preparation.
+/// A normalisation step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
@@ -43,15 +43,15 @@ impl FromStr for Step {
     }
 }
 
-/// Steps fitted on one vocabulary, ready to be applied to other vectors of the same space.
+/// Steps fitted on one vocabulary, which can be applied to other vectors of the same space.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Normalizer {
-    /// Each step with the numbers it learned: the mean, the standard deviations, or nothing.
+    /// Each step with its fitted numbers: the mean, the standard deviations, or nothing.
     fitted: Vec<(Step, Vec<f32>)>,
 }
 
 impl Normalizer {
-    /// Fits the steps one after another on the rows, and applies them to them.
+    /// Fits the steps one after another on the rows, and applies them.
     pub fn fit_apply(steps: &[Step], matrix: &mut Matrix) -> Self {
         let mut fitted = Vec::new();
         for &step in steps {
@@ -66,17 +66,17 @@ impl Normalizer {
         Normalizer { fitted }
     }
 
-    /// Puts together what a model file holds.
+    /// A normalizer from the parts in a file.
     pub(crate) fn from_parts(fitted: Vec<(Step, Vec<f32>)>) -> Self {
         Normalizer { fitted }
     }
 
-    /// The steps with what they learned.
+    /// The steps with their fitted numbers.
     pub fn parts(&self) -> &[(Step, Vec<f32>)] {
         &self.fitted
     }
 
-    /// Applies the steps as they were fitted.
+    /// Applies the fitted steps.
     pub fn apply(&self, rows: &mut Matrix) {
         for (step, learned) in &self.fitted {
             apply_step(*step, learned, rows);
@@ -91,7 +91,7 @@ fn apply_step(step: Step, learned: &[f32], matrix: &mut Matrix) {
             match step {
                 Step::Unit => {
                     let norm = norm(row);
-                    // A vector that the steps before made zero has no direction and stays zero.
+                    // A vector that earlier steps made zero has no direction and stays zero.
                     if norm > 0.0 {
                         row.iter_mut().for_each(|x| *x = (f64::from(*x) / norm) as f32);
                     }
@@ -121,7 +121,7 @@ pub(crate) fn column_means(matrix: &Matrix) -> Vec<f64> {
 fn standard_deviations(matrix: &Matrix) -> Vec<f32> {
     let means = column_means(matrix);
     let squares = column_sums(matrix, |col, x| (x - means[col]).powi(2));
-    // A constant coordinate is left as it is.
+    // A constant coordinate is not scaled.
     let deviation = |sum: f64| (sum / matrix.rows().max(1) as f64).sqrt() as f32;
     squares.into_iter().map(deviation).map(|d| if d > 0.0 { d } else { 1.0 }).collect()
 }

@@ -1,8 +1,8 @@
-//! Independent components: the directions in which words are most unlike a normal distribution.
+//! Independent component analysis: the directions in which words are least Gaussian.
 //!
-//! Each is about something, such as ships, numbers or first names: most words have nothing to do with it and a few have
-//! much. What a component is about shows in other languages too (Yamagiwa, Oyama & Shimodaira 2023), and so do the shape
-//! of its distribution and how it goes together with others. These are third and higher moments: second moments, which
+//! Each component is about a topic, such as ships, numbers or first names: most words have nothing to do with it and a
+//! few have much. Other languages have components of the same topics (Yamagiwa, Oyama & Shimodaira 2023), with similar
+//! distributions and similar relations to other components. These are third and higher moments. Second moments, which
 //! whitening makes all alike, cannot tell one rotation from another.
 
 use rayon::prelude::*;
@@ -13,7 +13,7 @@ use crate::prepare::column_means;
 use crate::random::Random;
 use crate::vectors::Matrix;
 
-/// Steps at most, and the change of every direction below which the iteration has converged.
+/// Maximum number of steps, and the change of every direction below which the iteration has converged.
 const STEPS: usize = 60;
 const DIRECTION_TOLERANCE: f64 = 1e-3;
 /// Directions with less than this fraction of the largest variance are left out.
@@ -21,16 +21,16 @@ const LEAST_VARIANCE: f64 = 1e-6;
 /// Components that one thread multiplies at a time.
 const ROWS: usize = 32;
 
-/// FrequentWords turned and scaled so that all directions have variance 1 and none goes with another.
+/// Whitened words: all directions have variance 1 and are uncorrelated.
 pub struct Whitened {
     /// One word a row.
     pub rows: Matrix,
-    /// One direction a row.
+    /// The same, one direction a row.
     directions: Matrix,
 }
 
 impl Whitened {
-    /// Of words, in so many directions of most variance, or fewer if there are not as many.
+    /// Whitens words in the `directions` directions of most variance, or fewer if the rank is lower.
     pub fn of(words: &Matrix, directions: usize) -> Result<Self> {
         let (n, dim) = (words.rows(), words.cols());
         let means = column_means(words);
@@ -48,7 +48,7 @@ impl Whitened {
         Ok(Whitened { directions, rows: Matrix::of_columns(&turned) })
     }
 
-    /// The same with only the first so many directions.
+    /// Keeps only the first `count` directions.
     pub fn narrowed(self, count: usize) -> Self {
         if count == self.rows.cols() {
             return self;
@@ -58,17 +58,17 @@ impl Whitened {
     }
 }
 
-/// Components of words.
+/// Independent components of words.
 pub struct Components {
-    /// One a row, in the directions of the whitened words; all of length 1 and at right angles.
+    /// One component a row, in whitened coordinates; orthonormal.
     pub directions: Mat,
-    /// How much of it every word has: one component a row, one word a column.
+    /// The value of every word: one component a row, one word a column.
     pub values: Matrix,
 }
 
 impl Components {
-    /// The directions of greatest skewness, from a random rotation: fixed points of `W ← E[(W z)² zᵀ]` made orthogonal
-    /// (Hyvärinen's FastICA with the square as its function).
+    /// The directions of greatest skewness, from a random rotation: fixed points of `W ← E[(W z)² zᵀ]` with
+    /// orthonormalised rows (Hyvärinen's FastICA with the square as its nonlinearity).
     pub fn of(words: &Whitened, random: &mut Random) -> Result<Self> {
         let (dim, n) = (words.directions.rows(), words.directions.cols());
         let mut directions = orthogonal(&Mat::from_fn(dim, dim, |_, _| random.normal()))?;
@@ -93,7 +93,7 @@ impl Components {
             }
         }
         let mut values = values(&directions, words);
-        // Few words have much of a component, not little of it.
+        // Makes the skewness positive: a few words have large values, not very negative ones.
         for (component, row) in values.as_mut_slice().chunks_exact_mut(n).enumerate() {
             if row.iter().map(|&x| f64::from(x).powi(3)).sum::<f64>() < 0.0 {
                 row.iter_mut().for_each(|x| *x = -*x);
@@ -114,7 +114,7 @@ fn values(directions: &Mat, words: &Whitened) -> Matrix {
     Matrix::new(out, n)
 }
 
-/// The nearest matrix with rows of length 1 at right angles.
+/// The nearest matrix with orthonormal rows.
 fn orthogonal(a: &Mat) -> Result<Mat> {
     let eigen = Eigen::new(&outer_gram(a), "directions of components")?;
     let largest = eigen.values.last().copied().unwrap_or(1.0);
@@ -129,7 +129,7 @@ mod tests {
     fn components_that_were_mixed_are_found_again() {
         let mut random = Random::new(3);
         let (n, dim) = (4000, 4);
-        // Exponential distributions are skewed; mixing them makes them less so.
+        // Exponential distributions are skewed; mixtures of them are less so.
         let sources: Vec<f64> = (0..n * dim).map(|_| -random.uniform().ln() - 1.0).collect();
         let mix = Mat::from_fn(dim, dim, |_, _| random.normal());
         let mixed = (0..n).flat_map(|row| {

@@ -1,4 +1,4 @@
-//! Which components of two views are about the same: those of the same shape that go with others in the same way.
+//! Matching of the components of two views, by their distributions and by their relations to other components.
 
 use rayon::prelude::*;
 
@@ -7,42 +7,44 @@ use crate::linalg::{Mat, times, times_transpose, transpose_times};
 use crate::retrieve::mutual_best;
 use crate::vectors::Matrix;
 
-/// How finely distributions are compared.
+/// Number of quantiles by which distributions are compared.
 const QUANTILES: usize = 300;
-/// Squared differences of quantiles are divided by this: about what those of the same component come to.
-const SHAPE: f64 = 0.02;
-/// The weight of relations beside that of shapes.
-const RELATIONS: f64 = 5.0;
-/// The temperature falls from the first to a tenth of it.
-const HOTTEST: f64 = 2.0;
+/// Scale of squared differences of quantiles: about the value for matching components.
+const SHAPE_SCALE: f64 = 0.02;
+/// The weight of relations relative to that of distributions.
+const RELATIONS_WEIGHT: f64 = 5.0;
+/// Annealing: the temperature falls from this to a tenth of it, in this many steps.
+const START_TEMPERATURE: f64 = 2.0;
 const STEPS: usize = 60;
-/// Scalings of rows and columns that make a matrix of probabilities.
+/// Number of Sinkhorn iterations.
 const SCALINGS: usize = 30;
-/// A word is about a component from so many standard deviations on. Larger values are clipped to the second number.
-const HIGH: f32 = 2.0;
+/// A word belongs to a component from this many standard deviations on. Larger values than the second number are
+/// clipped.
+const MEMBERSHIP_THRESHOLD: f32 = 2.0;
 const LARGEST_VALUE: f32 = 5.0;
-/// Added to counts of words, so that rare components do not decide.
+/// Added to co-occurrence counts, so that rare components do not decide.
 const PSEUDO_COUNT: f64 = 2.0;
 
-/// The probability that a component of one view is about the same as one of the other, by rows and columns.
+/// The probability that components match, one view's by rows, the other's by columns.
 pub fn matching(x: &Components, y: &Components) -> Mat {
     let shapes = unlikeness_of_shapes(&x.values, &y.values);
     let relations: Vec<(Mat, Mat)> = relations(&x.values).into_iter().zip(relations(&y.values)).collect();
-    let mut matching = scaled(&shapes, HOTTEST);
+    let mut matching = scaled(&shapes, START_TEMPERATURE);
     for step in 0..STEPS {
-        let temperature = HOTTEST * 0.1_f64.powf(step as f64 / STEPS as f64);
+        let temperature = START_TEMPERATURE * 0.1_f64.powf(step as f64 / STEPS as f64);
         let mut scores = shapes.clone();
         for (of_x, of_y) in &relations {
             let forth = times_transpose(&times(of_x, &matching), of_y);
             let back = times(&transpose_times(of_x, &matching), of_y);
-            scores += Mat::from_fn(forth.nrows(), forth.ncols(), |i, j| RELATIONS * (forth[(i, j)] + back[(i, j)]));
+            scores +=
+                Mat::from_fn(forth.nrows(), forth.ncols(), |i, j| RELATIONS_WEIGHT * (forth[(i, j)] + back[(i, j)]));
         }
         matching = scaled(&scores, temperature);
     }
     mutual(&matching)
 }
 
-/// Each other's most probable ones alone.
+/// Keeps only mutual best matches.
 fn mutual(matching: &Mat) -> Mat {
     let (rows, cols) = (matching.nrows(), matching.ncols());
     let largest = |values: &mut dyn Iterator<Item = f64>| {
@@ -58,11 +60,11 @@ fn mutual(matching: &Mat) -> Mat {
     mutual
 }
 
-/// Minus the squared difference of the quantiles of every two components.
+/// Minus the scaled squared difference of the quantiles of every two components.
 fn unlikeness_of_shapes(x: &Matrix, y: &Matrix) -> Mat {
     let (x, y) = (quantiles(x), quantiles(y));
     let squared = |i: usize, j: usize| x[i].iter().zip(&y[j]).map(|(a, b)| (a - b).powi(2)).sum::<f64>();
-    Mat::from_fn(x.len(), y.len(), |i, j| -squared(i, j) / QUANTILES as f64 / SHAPE)
+    Mat::from_fn(x.len(), y.len(), |i, j| -squared(i, j) / QUANTILES as f64 / SHAPE_SCALE)
 }
 
 fn quantiles(values: &Matrix) -> Vec<Vec<f64>> {
@@ -80,8 +82,8 @@ fn quantiles(values: &Matrix) -> Vec<Vec<f64>> {
     values.as_slice().par_chunks(values.cols()).map(of_component).collect()
 }
 
-/// How components go together, in three ways: whether words have much or little of both; whether words with much of one
-/// have more of the other; how often words are about both.
+/// Three relations between components: the correlation of absolute values, the co-skewness, and how often words belong
+/// to both, as a log-ratio to independence.
 fn relations(values: &Matrix) -> [Mat; 3] {
     let (dim, n) = (values.rows(), values.cols());
     let columns = |f: &dyn Fn(f32) -> f64| Mat::from_fn(dim, n, |i, j| f(values.row(i)[j]));
@@ -98,7 +100,7 @@ fn relations(values: &Matrix) -> [Mat; 3] {
     let squares = columns(&|x| f64::from((x * x).min(LARGEST_VALUE * LARGEST_VALUE)));
     let skewness =
         times_transpose(&squares, &columns(&|x| f64::from(x.clamp(-LARGEST_VALUE, LARGEST_VALUE)) / n as f64));
-    let about = columns(&|x| f64::from(u8::from(x > HIGH)));
+    let about = columns(&|x| f64::from(u8::from(x > MEMBERSHIP_THRESHOLD)));
     let together = times_transpose(&about, &about);
     let expected = |i: usize, j: usize| together[(i, i)] * together[(j, j)] / n as f64;
     let association =
@@ -106,7 +108,7 @@ fn relations(values: &Matrix) -> [Mat; 3] {
     [sizes, skewness, association].map(without_diagonal)
 }
 
-/// Relations to others only, with rows of length 1 on average.
+/// Without the diagonal, scaled to rows of unit length on average.
 fn without_diagonal(mut a: Mat) -> Mat {
     let dim = a.nrows();
     (0..dim).for_each(|i| a[(i, i)] = 0.0);

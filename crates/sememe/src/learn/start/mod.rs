@@ -1,4 +1,4 @@
-//! Where to begin without any pair.
+//! The start of unsupervised learning.
 
 mod components;
 mod matching;

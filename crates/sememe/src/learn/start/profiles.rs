@@ -1,5 +1,5 @@
-//! Similarity profiles: words that are alike in how similar they are to the other words of their own language
-//! (Artetxe, Labaka & Agirre 2018).
+//! Similarity profiles: a word is described by the sorted similarities to the other words of its own language (Artetxe,
+//! Labaka & Agirre 2018).
 
 use rayon::prelude::*;
 
@@ -8,13 +8,13 @@ use crate::error::Result;
 use crate::linalg::{Eigen, outer_gram, product_of_rows, times};
 use crate::vectors::Matrix;
 
-/// Numbers in a profile: means of so many parts of the sorted similarities.
+/// Length of a profile: the sorted similarities are cut into this many parts, each summed up by its mean.
 const PARTS: usize = 500;
-/// FrequentWords whose similarities one thread sorts at a time.
+/// Words whose similarities one thread sorts at a time.
 const ROWS: usize = 64;
 
-/// The sorted similarities of every word to all, by the square root of the matrix of similarities, which makes the few
-/// largest directions count less.
+/// The sorted similarities of every word to all words. The square root of the similarity matrix is used, which makes
+/// the few largest directions count less.
 pub fn profiles(words: &Matrix) -> Result<Matrix> {
     let (n, dim) = (words.rows(), words.cols());
     let columns = words.columns(0..n);

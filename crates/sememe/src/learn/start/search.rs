@@ -1,4 +1,4 @@
-//! Attempts to begin, and whether what came out of the best is better than chance.
+//! Attempts to align two views without supervision, and a test of the best against chance.
 
 use serde::Serialize;
 
@@ -18,51 +18,50 @@ use crate::prepare::scale_to_unit;
 use crate::random::Random;
 use crate::vectors::Matrix;
 
-/// FrequentWords of each view that components are looked for in, and that attempts learn from.
+/// Frequent words of each view for the independent components, and for the attempts.
 const WORDS_FOR_COMPONENTS: usize = 10_000;
 const WORDS_OF_ATTEMPTS: usize = 4000;
-/// Independent components of both views that an attempt is made of: what they agree on adds up, what is wrong does not.
+/// Runs of component analysis in one attempt: what they agree on adds up, errors do not.
 const COMPONENTS: usize = 8;
-/// Attempts with components; the second has those of the first as well.
+/// Attempts with components; the second also keeps the components of the first.
 const ATTEMPTS: usize = 2;
-/// Attempts that know nothing, to compare with.
-const RANDOM: usize = 3;
-/// So many standard deviations of what chance comes to are no accident.
-const CLEARLY: f64 = 6.0;
-/// Three attempts may happen to agree: their standard deviation is taken to be this fraction of their mean at least.
+/// Alignments from random rotations, as the baseline of chance.
+const RANDOM_STARTS: usize = 3;
+/// Standard deviations by which the objective must exceed the baseline.
+const MIN_DEVIATIONS: f64 = 6.0;
+/// The three baselines may happen to agree. Their standard deviation counts as at least this fraction of their mean.
 const LEAST_DEVIATION: f64 = 0.02;
 
-/// How an alignment that nobody checked compares with such that cannot be right: the mean CSLS of words with their best
-/// translations.
+/// An unsupervised alignment compared with chance, by the mean CSLS of words with their best translations.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Chance {
-    /// Of the alignment.
+    /// The objective of the alignment.
     pub objective: f64,
-    /// The mean after a cycle of learning from random rotations.
+    /// The mean objective after a cycle of learning from random rotations.
     pub random: f64,
-    /// Their standard deviation.
+    /// Its standard deviation over the random rotations.
     pub deviation: f64,
 }
 
 impl Chance {
-    /// Whether it is clearly better.
+    /// Whether the alignment is clearly better than chance.
     pub fn is_beaten(&self) -> bool {
-        self.objective > self.random + CLEARLY * self.deviation.max(LEAST_DEVIATION * self.random.abs())
+        self.objective > self.random + MIN_DEVIATIONS * self.deviation.max(LEAST_DEVIATION * self.random.abs())
     }
 }
 
-/// What a search found.
+/// The result of an unsupervised search.
 pub struct Unsupervised {
-    /// A model of the words that are learned from.
+    /// A model of the frequent words.
     pub model: Model,
-    /// Rows of the views that belong together.
+    /// Rows of both views that belong together.
     pub rows: Vec<[usize; 2]>,
-    /// How sure that is.
+    /// The comparison with chance.
     pub chance: Chance,
 }
 
-/// Aligns two views of which no pair is known.
+/// Aligns two views without any known pair.
 pub fn search(
     shapes: [&Shape; 2],
     words: [&FrequentWords; 2],
@@ -79,7 +78,7 @@ pub fn search(
     let (x, y) = (x.narrowed(dim), y.narrowed(dim));
     let names = shapes.map(|shape| shape.name.clone());
     let mut by_chance = Vec::new();
-    for _ in 0..RANDOM {
+    for _ in 0..RANDOM_STARTS {
         let Svd { u, v, .. } = Svd::new(&Mat::from_fn(dim, dim, |_, _| random.normal()), "a random matrix")?;
         let rotation = times_transpose(&u, &v);
         by_chance.push(learner.cycle(turned(&x, &y, &rotation, WORDS_OF_ATTEMPTS)?)?.objective);
@@ -87,13 +86,13 @@ pub fn search(
             return Err(Error::StoppedEarly(names));
         }
     }
-    let mean = by_chance.iter().sum::<f64>() / RANDOM as f64;
-    let variance = by_chance.iter().map(|score| (score - mean).powi(2)).sum::<f64>() / (RANDOM - 1) as f64;
+    let mean = by_chance.iter().sum::<f64>() / RANDOM_STARTS as f64;
+    let variance = by_chance.iter().map(|score| (score - mean).powi(2)).sum::<f64>() / (RANDOM_STARTS - 1) as f64;
     let of_profiles =
         words.iter().map(|words| profiles(&words.first(WORDS_OF_ATTEMPTS))).collect::<Result<Vec<_>>>()?;
     let mut learned = learner.cycle(of_profiles)?;
     let mut chance = Chance { objective: learned.objective, random: mean, deviation: variance.sqrt() };
-    // What was cut short, attempts or those that they are compared with, says nothing.
+    // Objectives of interrupted cycles are not comparable.
     let mut is_known = !learner.watch.is_stopped;
     if is_known && chance.is_beaten() {
         let start = learner.restart(&learned, WORDS)?;
@@ -110,7 +109,7 @@ pub fn search(
             map += transpose_times(&of_x.directions, &matched);
         }
         learned = learner.learn_from(turned(&x, &y, &map, WORDS)?, WORDS)?;
-        // Compared on as many words as chance had.
+        // Compared on the same number of words as the baseline.
         let start = learner.restart(&learned, WORDS_OF_ATTEMPTS)?;
         chance.objective = learner.cycle(start)?.objective;
         is_known = !learner.watch.is_stopped;
@@ -127,7 +126,8 @@ pub fn search(
     Ok(Unsupervised { model: learned.model, rows, chance })
 }
 
-/// The first so many words of both views where a map `x ᵀ map y` of whitened words says, which need not be a rotation.
+/// Unit latent vectors of the first `count` words of both views, by a bilinear map `xᵀ map y` of whitened words. The
+/// map need not be a rotation.
 fn turned(x: &Whitened, y: &Whitened, map: &Mat, count: usize) -> Result<Vec<Matrix>> {
     let Svd { u, s, v } = Svd::new(map, "the map between components")?;
     let roots: Vec<f64> = s.iter().map(|value| value.sqrt()).collect();

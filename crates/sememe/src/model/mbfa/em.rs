@@ -1,4 +1,4 @@
-//! One step of expectation maximisation: every view is regressed on `[z; 1]` over the tuples that have it.
+//! One EM step: every view is regressed on `[z; 1]` over the tuples that have it.
 
 use rayon::prelude::*;
 
@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::linalg::{Cholesky, Mat, add_scaled, symmetric, symmetric_product, times};
 use crate::model::noise::floored;
 
-/// What is estimated, in the whitened coordinates of the problem.
+/// The parameters, in the whitened coordinates of the problem.
 #[derive(Debug, Clone)]
 pub(super) struct Parameters {
     pub(super) w: Vec<Mat>,
@@ -16,7 +16,7 @@ pub(super) struct Parameters {
     pub(super) mu: Vec<Vec<f64>>,
 }
 
-/// The next parameters, and the negative log-likelihood per tuple of the present ones.
+/// One EM step: the next parameters, and the negative log-likelihood per tuple of the present ones.
 pub(super) fn step(problem: &Problem, now: &Parameters) -> Result<(Parameters, f64)> {
     let posterior = Posterior::new(problem, &now.views())?;
     let latent: Vec<Latent> = posterior.patterns.par_iter().map(Latent::new).collect();
@@ -33,7 +33,7 @@ pub(super) fn step(problem: &Problem, now: &Parameters) -> Result<(Parameters, f
     Ok((next, posterior.negative_log_likelihood))
 }
 
-/// Expected moments of the latent vectors of a pattern, and with its vectors.
+/// Expected moments of the latent vectors of a pattern, and their cross-moments with its vectors.
 struct Latent {
     x_z: Mat,
     z_z: Mat,
@@ -91,7 +91,7 @@ impl Parameters {
         views.map(|((w, psi), mu)| OfView { w: w.as_ref(), psi, mu }).collect()
     }
 
-    /// `Σ W_iᵀ Psi_i⁻¹ W_i` over all views: how much all of them together say about each latent direction.
+    /// `Σ W_iᵀ Psi_i⁻¹ W_i` over all views: the information about each latent direction.
     pub(super) fn information(&self, problem: &Problem) -> Result<Mat> {
         let latent = self.w[0].ncols();
         let mut total = Mat::zeros(latent, latent);
@@ -101,7 +101,7 @@ impl Parameters {
         Ok(total)
     }
 
-    /// The same model with the latent space turned: `W R`.
+    /// The same model with a rotated latent space: `W R`.
     pub(super) fn rotate(&mut self, rotation: &Mat) {
         self.w.iter_mut().for_each(|w| *w = times(w, rotation));
     }

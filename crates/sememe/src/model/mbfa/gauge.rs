@@ -1,12 +1,13 @@
-//! A rotation of the hidden vector changes nothing that can be observed: one of them is chosen.
+//! The canonical rotation: rotations of the latent vector do not change the model, so one is chosen.
 
 use super::em::Parameters;
 use super::problem::Problem;
 use crate::error::Result;
 use crate::linalg::{Eigen, Mat};
 
-/// Turns the latent space so that `Σ W_iᵀ Psi_i⁻¹ W_i` is diagonal and decreasing, and the largest entry of each column
-/// of the loadings is positive: the same model always has the same numbers, and the first dimensions are the best.
+/// Rotates the latent space so that `Σ W_iᵀ Psi_i⁻¹ W_i` is diagonal and decreasing, and the largest entry of each
+/// column of the loadings is positive. The same model then always has the same numbers, and its leading dimensions
+/// carry the most information.
 pub(super) fn fix(problem: &Problem, parameters: &mut Parameters) -> Result<()> {
     let eigen = Eigen::new(&parameters.information(problem)?, "the information about the latent vectors")?;
     let latent = eigen.values.len();

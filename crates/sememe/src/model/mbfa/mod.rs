@@ -1,4 +1,5 @@
-//! Multiple-battery factor analysis: any number of views of any dimensions, fitted to tuples that need not be complete.
+//! Multiple-battery factor analysis: any number of views of any dimensions, fitted to tuples that may have missing
+//! views.
 
 mod em;
 mod gauge;
@@ -24,24 +25,24 @@ use crate::moments::Moments;
 use crate::names::setters;
 use crate::observe::Observer;
 
-/// Noise under this fraction of a direction's variance is as good as none: a Heywood case.
+/// Noise below this fraction of a direction's variance counts as a Heywood case.
 const HEYWOOD: f64 = 1e-4;
 
-/// The hidden vector is shortened by this part of its greatest length at a time.
+/// The latent size is first reduced by its maximum divided by this.
 const SHORTENING: usize = 8;
 
-/// How MBFA iterates.
+/// Options of the MBFA iteration.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct MbfaOptions {
-    /// Where to begin.
+    /// The initial parameters.
     pub start: Start,
-    /// How to go on.
+    /// The optimiser.
     pub solver: Solver,
-    /// At most so many likelihoods are computed.
+    /// Maximum number of likelihood evaluations.
     pub evaluations: usize,
-    /// Stop when the likelihood rises by less than this fraction, three times in a row, and the point is stationary
-    /// ([`Trace::certificate`], or with holes [`Trace::residual`], is under 1e-4).
+    /// Convergence: the fit ends when the likelihood rises by less than this fraction three times in a row and the
+    /// point is stationary ([`Trace::certificate`], or with missing views [`Trace::residual`], is below 1e-4).
     pub tolerance: f64,
 }
 
@@ -51,21 +52,21 @@ impl Default for MbfaOptions {
     }
 }
 
-/// Where to begin.
+/// The initial parameters.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Start {
-    /// Browne's start for complete tuples, a chain of cross-covariances for holes.
+    /// Browne's start for complete tuples, a chain of cross-covariances otherwise.
     Informed,
     /// Random loadings from a seed.
     Random(u64),
-    /// Where an earlier fit to the same views ended. Serialised options leave it out: it is data, no setting.
+    /// Warm start from an earlier fit to the same views. Not serialised: it is data, not a setting.
     #[serde(skip)]
     Model(Arc<Model>),
 }
 
-/// How to go on.
+/// The optimiser.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -76,7 +77,7 @@ pub enum Solver {
     Em,
 }
 
-/// Fits the model to all tuples, whatever views they have.
+/// Fits the model to all tuples; any of their views may be missing.
 pub fn fit(
     moments: &Moments,
     options: &super::FitOptions,
@@ -111,13 +112,13 @@ pub fn fit(
         warnings.push(FitWarning::NotConverged { evaluations: trace.evaluations });
     }
     let mut model = model(&problem, &parameters, trace)?;
-    // Of the tuples as they are: the trace is of covariances as they were shrunk.
+    // The likelihood of the unshrunk moments; the trace is that of the shrunk ones.
     model.log_likelihood = Some(model.log_likelihood_of(moments)?);
     Ok((model, warnings))
 }
 
-/// Shortens the hidden vector as long as the Bayesian information criterion falls: each fit starts from the best
-/// directions of the one before, which come first.
+/// Reduces the latent size as long as the Bayesian information criterion falls. Each fit starts from the leading
+/// directions of the one before.
 fn shorten(
     problem: &Problem,
     longest: Parameters,
@@ -133,7 +134,7 @@ fn shorten(
     let mut best = (criterion(latent, &trace), longest, trace);
     let mut step = latent.div_ceil(SHORTENING);
     while step > 0 {
-        // A step too far is tried again at half its length.
+        // A rejected step is halved.
         if latent <= step {
             step /= 2;
             continue;
@@ -141,7 +142,7 @@ fn shorten(
         let start = start::leading(problem, &best.1, latent - step)?;
         let Maximum { mut parameters, trace, is_stopped } = solver::maximize(problem, start, options, observer)?;
         if is_stopped {
-            // A fit that was cut short says nothing about its size.
+            // The likelihood of an interrupted fit is not comparable.
             break;
         }
         let value = criterion(latent - step, &trace);
@@ -180,7 +181,7 @@ fn heywood_cases(problem: &Problem, parameters: &Parameters) -> Result<Vec<FitWa
     Ok(warnings)
 }
 
-/// Every view must be reached from every other through tuples that share views.
+/// Checks that tuples connect every view with every other, directly or through other views.
 fn check_connected(moments: &Moments) -> Result<()> {
     let views = moments.views();
     let mut component: Vec<usize> = (0..views.len()).collect();

@@ -1,11 +1,11 @@
-//! The negative log-likelihood and its gradient as a function of numbers that are free to take any value.
+//! The negative log-likelihood and its gradient as a function of unconstrained parameters.
 //!
-//! Two choices make it a function that a quasi-Newton method minimises in few steps:
+//! Two choices make it easy for a quasi-Newton method:
 //!
-//! - Noise is `Psi = C Cᵀ + floor I`. Where the best noise is none at all, `Psi` only creeps towards it, while `C` goes
-//!   straight to zero. The floor, far under all noise of interest, keeps `Psi` invertible.
-//! - Each view is in coordinates in which its conditional covariance given the other views is the identity at the start.
-//!   Then the second derivative by the loadings of a view is of the order of the identity.
+//! - The noise is `Psi = C Cᵀ + floor I`. Where the optimal noise is zero, `Psi` would converge slowly, while `C` goes
+//!   straight to zero. The floor, far below all noise of interest, keeps `Psi` invertible.
+//! - Each view has coordinates in which its conditional covariance given the other views is the identity at the start.
+//!   The Hessian by the loadings of a view is then of the order of the identity.
 //!
 //! With `S` the second moment about `mu`, the derivative by `Sigma` is `D = (Sigma⁻¹ - Sigma⁻¹ S Sigma⁻¹) / 2`. The
 //! gradient is `2 D W` by `W`, `2 D_ii C_i` by `C_i` and `-Sigma⁻¹ (mean - mu)` by `mu`, summed over patterns.
@@ -21,12 +21,12 @@ use crate::linalg::{
     times_vector, transpose_times,
 };
 
-/// Least noise, as a fraction of the conditional variance of a view given the others.
+/// Noise floor, as a fraction of the conditional variance of a view given the others.
 const FLOOR: f64 = 1e-5;
 
 pub(super) struct Objective {
     problem: Problem,
-    /// A view has the coordinates `Rᵀ x` here; this is `R`, the factor of its conditional precision.
+    /// `R`, the factor of each view's conditional precision: coordinates are `Rᵀ x` here.
     factors: Vec<Cholesky>,
     floors: Vec<f64>,
     latent: usize,
@@ -40,7 +40,7 @@ struct Parts<T> {
 }
 
 impl Objective {
-    /// In coordinates chosen at these parameters; also returns the point that they are.
+    /// The objective in coordinates chosen at `at`. Also returns the point of these parameters.
     pub(super) fn new(problem: &Problem, at: &Parameters) -> Result<(Self, Vec<f64>)> {
         let factors = conditional_precisions(problem, at)?;
         let rescaled = problem.rescaled(&factors);
@@ -59,7 +59,7 @@ impl Objective {
         Ok((objective, point))
     }
 
-    /// The parameters at a point, in the coordinates of the problem that was given.
+    /// The parameters at a point, in the coordinates of the original problem.
     pub(super) fn parameters(&self, point: &[f64]) -> Parameters {
         let mut parameters = Parameters { w: Vec::new(), psi: Vec::new(), mu: Vec::new() };
         let views = self.views(point).into_iter().zip(self.noise(point)).zip(&self.factors);
@@ -154,8 +154,8 @@ impl Objective {
     }
 }
 
-/// A floor, and `C` with `C Cᵀ + floor I` the noise. Where it is less than the usual floor, so is the floor, so that no
-/// direction is without noise: from there would be no way back.
+/// A floor, and `C` so that `C Cᵀ + floor I` is the noise. If the noise is below the usual floor, the floor is lowered,
+/// so that no direction of `C` is zero: a zero could not grow again.
 fn root(noise: &Mat, name: &str) -> Result<(f64, Mat)> {
     let mut floor = FLOOR;
     loop {
@@ -224,7 +224,7 @@ mod tests {
             let expected = (at(1e-5) - at(-1e-5)) / 2e-5;
             assert!((gradient[i] - expected).abs() < 1e-6, "{i}: {} instead of {expected}", gradient[i]);
         }
-        // The coordinates change nothing.
+        // The value does not depend on the coordinates.
         let value = step(&problem, &objective.parameters(&point)).unwrap().1;
         assert!((value - objective.evaluate(&point).unwrap().0).abs() < 1e-10);
     }

@@ -1,12 +1,13 @@
-//! What the data say of the hidden vectors at given parameters, and how likely the data are.
+//! The E-step: posterior moments of the latent vectors at given parameters, and the likelihood of the data.
 //!
-//! For a pattern `O` with `C` the second moment of its tuples about `mu`, `Q = Psi⁻¹ W` and `I + Σ_{i∈O} W_iᵀ Q_i = L Lᵀ`:
+//! For a pattern `O` let `C` be the second moment of its tuples about `mu`. With `Q = Psi⁻¹ W` and
+//! `I + Σ_{i∈O} W_iᵀ Q_i = L Lᵀ`:
 //!
 //! `F = Q L⁻ᵀ`,  `Y = C F`,  `G = Fᵀ Y`,  `Sigma⁻¹ = Psi⁻¹ - F Fᵀ`,
 //! `E[x zᵀ] = Y L⁻¹`,  `E[z zᵀ] = L⁻ᵀ (I + G) L⁻¹`,  `E[z] = L⁻ᵀ Fᵀ (mean - mu)`.
 //!
-//! `F` stays moderate where noise vanishes and `Q` explodes. The work depends on dimensions and patterns, not on the
-//! number of tuples, and no matrix larger than one pattern is formed, let alone inverted.
+//! `F` stays moderate where noise vanishes and `Q` explodes. The cost depends on dimensions and patterns, not on the
+//! number of tuples. No matrix larger than one pattern is formed.
 
 use rayon::prelude::*;
 
@@ -14,7 +15,7 @@ use super::problem::{Pattern, Problem};
 use crate::error::Result;
 use crate::linalg::{Cholesky, Mat, MatRef, add_outer, inner, symmetric_product, times, times_vector, trace};
 
-/// A view's parameters.
+/// The parameters of a view.
 #[derive(Clone, Copy)]
 pub(super) struct OfView<'a> {
     pub(super) w: MatRef<'a>,
@@ -22,7 +23,7 @@ pub(super) struct OfView<'a> {
     pub(super) mu: &'a [f64],
 }
 
-/// A view's noise, factored, and what it makes of the loadings.
+/// The factored noise of a view, and its products with the loadings.
 pub(super) struct Noise {
     log_det: f64,
     pub(super) inverse: Mat,
@@ -32,9 +33,9 @@ pub(super) struct Noise {
     pub(super) information: Mat,
 }
 
-/// What the tuples of one pattern say, each of them on average.
+/// Posterior moments of one pattern, per tuple.
 pub(super) struct OfPattern {
-    /// Factor of the precision of `z`.
+    /// Cholesky factor of the posterior precision of `z`.
     pub(super) precision: Cholesky,
     pub(super) f: Mat,
     pub(super) y: Mat,
@@ -45,13 +46,13 @@ pub(super) struct OfPattern {
     pub(super) f_offset: Vec<f64>,
 }
 
-/// What is known at given parameters.
+/// Posterior moments of all patterns at given parameters.
 pub(super) struct Posterior {
-    /// Per tuple, in nats.
+    /// Negative log-likelihood per tuple, in nats.
     pub(super) negative_log_likelihood: f64,
     pub(super) noise: Vec<Noise>,
     pub(super) patterns: Vec<OfPattern>,
-    /// `Σ (x - mu)(x - mu)ᵀ` of each view over the number of all tuples.
+    /// `Σ (x - mu)(x - mu)ᵀ` of each view, divided by the number of all tuples.
     pub(super) seconds: Vec<Mat>,
 }
 
@@ -65,7 +66,7 @@ impl Noise {
     }
 }
 
-/// The precision of `z` for a tuple of the pattern.
+/// The posterior precision of `z` for a tuple of the pattern.
 pub(super) fn precision(pattern: &Pattern, noise: &[Noise]) -> Result<Cholesky> {
     let latent = noise[0].q.ncols();
     let mut precision = Mat::identity(latent, latent);

@@ -1,4 +1,4 @@
-//! Moments in coordinates in which every view has mean zero and unit covariance, so that all numbers are of one size.
+//! Whitened moments: every view has mean zero and unit covariance, so that all numbers have the same scale.
 
 use super::em::Parameters;
 use crate::error::{Error, Result};
@@ -8,11 +8,11 @@ use crate::model::shrinkage::Shrunk;
 use crate::model::{Emission, FitWarning, Model, Shrinkage, ViewModel};
 use crate::moments::{Moments, spans};
 
-/// The tuples that have the same views.
+/// The moments of the tuples that have the same views.
 #[derive(Clone)]
 pub(super) struct Pattern {
     pub(super) views: Vec<usize>,
-    /// Where each of the views begins, and its dimension.
+    /// Offset and dimension of each view.
     pub(super) spans: Vec<(usize, usize)>,
     pub(super) n: f64,
     /// Their share of all tuples.
@@ -28,7 +28,7 @@ impl Pattern {
     }
 }
 
-/// What all patterns say of one view, each weighted by its share of the tuples.
+/// Moments of one view over all patterns, weighted by their share of the tuples.
 #[derive(Clone)]
 pub(super) struct Pooled {
     pub(super) weight: f64,
@@ -65,7 +65,7 @@ impl Pooled {
     }
 }
 
-/// Whitened moments, and how to go back.
+/// Whitened moments, and the way back to the original coordinates.
 #[derive(Clone)]
 pub(super) struct Problem {
     pub(super) names: Vec<String>,
@@ -73,7 +73,7 @@ pub(super) struct Problem {
     pub(super) patterns: Vec<Pattern>,
     pub(super) pooled: Vec<Pooled>,
     pub(super) tuples: f64,
-    /// What must be added to a negative log-likelihood per tuple in these coordinates: `Σ n log |L_i| / Σ n`.
+    /// Added to a negative log-likelihood per tuple in whitened coordinates: `Σ n log |L_i| / Σ n`.
     pub(super) log_determinant: f64,
     pub(super) shrinkage: Vec<f64>,
     means: Vec<Vec<f64>>,
@@ -81,7 +81,7 @@ pub(super) struct Problem {
 }
 
 impl Problem {
-    /// Whitens each view by the covariance of all its rows; `warnings` gets what there is to say.
+    /// Whitens each view by the covariance of all its rows; adds to `warnings`.
     pub(super) fn new(moments: &Moments, shrinkage: Shrinkage, warnings: &mut Vec<FitWarning>) -> Result<Self> {
         let shapes = moments.views();
         let mut means = Vec::new();
@@ -131,8 +131,8 @@ impl Problem {
         self.pooled = (0..self.dims.len()).map(|view| Pooled::new(&self.patterns, view, self.dims[view])).collect();
     }
 
-    /// The same moments in the coordinates `Rᵀ x`, of which `R` is a factor for each view. There is no way back from
-    /// these to a view's own coordinates but through the present ones.
+    /// The same moments in the coordinates `Rᵀ x`, with a factor `R` for each view. The result cannot be converted to
+    /// original coordinates; convert through this problem.
     pub(super) fn rescaled(&self, factors: &[Cholesky]) -> Self {
         let mut rescaled = self.clone();
         for pattern in &mut rescaled.patterns {
@@ -148,9 +148,9 @@ impl Problem {
         rescaled
     }
 
-    /// Shrinks a stacked covariance of `n` tuples as its views are shrunk.
+    /// Shrinks a stacked covariance of `n` tuples by the coefficients of its views.
     fn shrink(&self, covariance: &mut Mat, n: f64, views: &[usize], spans: &[(usize, usize)]) -> Result<()> {
-        // Few tuples can have more variance in a direction than all rows of the view have in any.
+        // A few tuples can have more variance in a direction than the whole view.
         let kept_of = |(&view, &span): (&usize, &(usize, usize))| match n < span.1 as f64 {
             true => self.whiteners[view].kept_of(&block(covariance, span, span)),
             false => Ok(self.whiteners[view].kept),
@@ -169,7 +169,7 @@ impl Problem {
         Ok(())
     }
 
-    /// All tuples have all views.
+    /// Whether all tuples have all views.
     pub(super) fn is_complete(&self) -> bool {
         matches!(&self.patterns[..], [only] if only.views.len() == self.dims.len())
     }
@@ -196,14 +196,14 @@ impl Problem {
         Ok(parameters)
     }
 
-    /// A view in its own coordinates.
+    /// Converts a view's parameters to its original coordinates.
     pub(super) fn unwhiten(&self, parameters: &Parameters, view: usize) -> Result<ViewModel> {
         let Parameters { w, psi, mu } = parameters;
         self.whiteners[view].unwhiten(&self.names[view], &self.means[view], (&w[view], &psi[view], &mu[view]))
     }
 }
 
-/// `F A Fᵀ` of a symmetric `A` for the block-diagonal `F` whose product with the rows of a view is given.
+/// `F A Fᵀ` of a symmetric `A`, for the block-diagonal `F` that `f` multiplies the rows of a view by.
 fn map_both_sides(a: &Mat, views: &[usize], spans: &[(usize, usize)], f: impl Fn(usize, &Mat) -> Mat) -> Mat {
     let map_rows = |a: &Mat| {
         let mut mapped = Mat::zeros(a.ncols(), a.nrows());

@@ -1,36 +1,37 @@
-//! Where to go from a point, given its gradient and former steps: limited-memory BFGS.
+//! Limited-memory BFGS: the search direction from the gradient and earlier steps.
 
 use rayon::prelude::*;
 
 use crate::linalg::{Mat, MatMut, add_product, transpose_times};
 
-/// How many former steps are remembered.
+/// Number of earlier steps in memory.
 const MEMORY: usize = 6;
-/// Coordinates that one thread handles at a time. Fixed, so that the bits do not depend on the threads.
+/// Coordinates that one thread handles at a time. Fixed, so that results do not depend on the number of threads.
 const CHUNK: usize = 1 << 12;
-/// A step along which the gradient hardly changes says nothing reliable about the curvature.
+/// Minimum cosine between a step and the change of the gradient: below it the curvature is unreliable, and the step is
+/// not used.
 const LEAST_COSINE: f64 = 1e-10;
 
 const GRADIENT: usize = 2 * MEMORY;
 
-/// The last steps, what they changed the gradient by, and the gradient: `MEMORY` steps, as many changes, and it.
+/// The last `MEMORY` steps, the changes of the gradient along them, and the gradient.
 pub(super) struct History {
-    /// Chunks of coordinates; what is listed above is a column each.
+    /// Chunks of coordinates, with these vectors as columns.
     chunks: Vec<Mat>,
     /// Inner products of the columns.
     products: Mat,
-    /// Which steps are in use, the latest last.
+    /// Slots of the steps in use, the latest last.
     used: Vec<usize>,
 }
 
-/// A way down, and how steeply it goes down at first.
+/// A descent direction and its initial slope.
 pub(super) struct Direction {
     pub(super) by: Vec<f64>,
     pub(super) slope: f64,
 }
 
 impl Direction {
-    /// The point so far along it.
+    /// The point at step length `length`.
     pub(super) fn point_at(&self, start: &[f64], length: f64) -> Vec<f64> {
         start.par_iter().zip(&self.by).with_min_len(CHUNK).map(|(start, by)| start + length * by).collect()
     }
@@ -57,8 +58,8 @@ impl History {
         self.used.is_empty()
     }
 
-    /// `-H g`, with `H` an estimate of the inverse of the second derivative. The usual two loops need nothing but inner
-    /// products, so that former steps are read only twice: once for these, once to combine them.
+    /// `-H g`, with `H` an estimate of the inverse Hessian. The two-loop recursion needs only inner products, so
+    /// earlier steps are read only twice: for the inner products, and for the final combination.
     pub(super) fn direction(&self) -> Direction {
         let gram = &self.products;
         let along = |row: usize, weights: &[f64]| -> f64 {
@@ -84,7 +85,7 @@ impl History {
         Direction { by: self.combination(&weights), slope }
     }
 
-    /// Remembers a step of the given length in a direction, and the gradient it led to.
+    /// Stores a step of the given length along `direction`, and the gradient at its end.
     pub(super) fn remember(&mut self, direction: &[f64], length: f64, gradient: &[f64]) {
         let slot = match self.used.len() {
             MEMORY => self.used.remove(0),
@@ -108,7 +109,7 @@ impl History {
         }
     }
 
-    /// Brings the inner products with these columns up to date.
+    /// Updates the inner products with these columns.
     fn multiply(&mut self, columns: &[usize]) {
         let of_chunk = |chunk: &Mat| {
             let mut chosen = Mat::zeros(chunk.nrows(), columns.len());

@@ -1,7 +1,7 @@
-//! From a start to a maximum: a few EM steps, then limited-memory BFGS; or EM alone.
+//! The optimiser: a few EM steps, then limited-memory BFGS; or EM alone.
 //!
-//! Every step that is accepted raises the likelihood: EM by its nature, BFGS because shorter steps are tried until one
-//! does. The fit ends when the likelihood hardly rises any more and the point is stationary in the model's own terms.
+//! Every accepted step raises the likelihood: EM always does, and BFGS uses a backtracking line search. The fit has
+//! converged when the likelihood hardly rises any more and the point is stationary.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,38 +13,38 @@ use super::{MbfaOptions, Solver};
 use crate::error::Result;
 use crate::observe::{Event, Observer};
 
-/// EM steps before the quasi-Newton method: they are good far from a maximum, and it needs a sensible model to start from.
+/// EM steps before BFGS. EM is good far from a maximum, and BFGS needs a sensible start.
 const WARM_UP: usize = 5;
-/// So many rises in a row must be small: one may be an accident.
-const QUIET: usize = 3;
-/// Largest entry of what must vanish at a stationary point, in whitened coordinates.
+/// Patience: this many small rises in a row are checked for convergence, as one may be an accident.
+const PATIENCE: usize = 3;
+/// Tolerance of the stationarity conditions: the largest entry in whitened coordinates.
 const STATIONARY: f64 = 1e-4;
-/// A step must bring this fraction of what the slope at its start promises.
+/// Armijo condition: a step must achieve this fraction of the decrease that the initial slope predicts.
 const SUFFICIENT: f64 = 1e-4;
-/// A step is shortened so often before the direction is given up.
+/// Maximum number of backtracking steps.
 const SHORTER_STEPS: usize = 10;
 
-/// How the fit went.
+/// The convergence of a fit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Trace {
-    /// Negative log-likelihood per tuple, in nats, of every accepted point; of moments as they were shrunk.
+    /// Negative log-likelihood per tuple of the shrunk moments, in nats, of every accepted point.
     pub negative_log_likelihoods: Vec<f64>,
-    /// How many likelihoods were computed in all.
+    /// Likelihood evaluations in total.
     pub evaluations: usize,
-    /// Whether the fit stopped by itself rather than at the limit or by interruption.
+    /// Whether the fit converged, rather than reaching the limit or being stopped.
     pub converged: bool,
-    /// By which fraction the last step raised the likelihood, if there was one.
+    /// The fraction by which the last step raised the likelihood, if there was one.
     pub rise: Option<f64>,
-    /// `max |Sigma_ii - S_ii|` in whitened coordinates, which vanishes at the maximum; for complete data only.
+    /// `max |Sigma_ii - S_ii|` in whitened coordinates, which is zero at the maximum; for complete data only.
     pub certificate: Option<f64>,
-    /// How much one more step of EM would change any entry of the noise `Psi_i` in whitened coordinates: vanishes at
-    /// the maximum, also where tuples have holes.
+    /// The largest change of any entry of the noise `Psi_i` by one more EM step, in whitened coordinates. It is zero at
+    /// the maximum, also with missing views.
     pub residual: f64,
 }
 
 impl Trace {
-    /// Puts what an earlier fit did before this one, which began where that ended.
+    /// Prepends the trace of the earlier fit that this one resumed.
     pub(super) fn continue_from(&mut self, before: Option<&Trace>) {
         if let Some(before) = before {
             self.negative_log_likelihoods.splice(..1, before.negative_log_likelihoods.iter().copied());
@@ -53,11 +53,11 @@ impl Trace {
     }
 }
 
-/// Where a fit ended.
+/// The result of the optimiser.
 pub(super) struct Maximum {
     pub(super) parameters: Parameters,
     pub(super) trace: Trace,
-    /// The observer wanted no more.
+    /// The observer has stopped the fit.
     pub(super) is_stopped: bool,
 }
 
@@ -82,7 +82,7 @@ pub(super) fn maximize(
     Ok(Maximum { parameters: found, trace: watch.trace, is_stopped: watch.is_stopped })
 }
 
-/// The trace as it grows, and whether it is at its end.
+/// The trace so far, and whether the fit has ended.
 struct Watch<'a> {
     problem: &'a Problem,
     options: &'a MbfaOptions,
@@ -110,7 +110,7 @@ impl<'a> Watch<'a> {
         self.trace.evaluations < self.options.evaluations
     }
 
-    /// Takes note of an accepted point; `parameters` are asked for only when it may be the last.
+    /// Records an accepted point. `parameters` is called only if it may be the last one.
     fn accept(&mut self, value: f64, parameters: impl FnOnce() -> Parameters) -> Result<()> {
         if let Some(last) = self.trace.negative_log_likelihoods.last() {
             let rise = (last - value) / last.abs().max(1.0);
@@ -123,7 +123,7 @@ impl<'a> Watch<'a> {
         self.is_stopped = self.observer.observe(step).is_break();
         if self.is_stopped || !self.may_evaluate() {
             self.ended = true;
-        } else if self.quiet >= QUIET {
+        } else if self.quiet >= PATIENCE {
             self.quiet = 0;
             self.settle(&parameters())?;
         }
@@ -138,7 +138,7 @@ impl<'a> Watch<'a> {
         Ok(())
     }
 
-    /// How far the point is from stationary.
+    /// Measures how far the point is from stationary.
     fn measure(&mut self, at: &Parameters) -> Result<()> {
         self.trace.certificate = self.problem.is_complete().then(|| at.distance_from_white());
         self.trace.residual = at.noise_change(&step(self.problem, at)?.0);
@@ -146,7 +146,7 @@ impl<'a> Watch<'a> {
     }
 }
 
-/// Takes at most so many steps of EM.
+/// Takes at most `steps` EM steps.
 fn expectation_maximization(
     problem: &Problem,
     start: Parameters,
@@ -175,7 +175,7 @@ fn quasi_newton(problem: &Problem, start: &Parameters, watch: &mut Watch<'_>) ->
     while !watch.ended {
         let mut direction = history.direction();
         if direction.slope >= 0.0 {
-            // Rounding has turned it; the gradient itself never leads up.
+            // Rounding made it an ascent direction; steepest descent is not affected.
             history.forget();
             direction = history.direction();
         }
@@ -187,14 +187,14 @@ fn quasi_newton(problem: &Problem, start: &Parameters, watch: &mut Watch<'_>) ->
             }
             let at = direction.point_at(&point, length);
             watch.trace.evaluations += 1;
-            // What is no model, for noise that overflows, counts as infinitely unlikely.
+            // Noise that overflows counts as infinitely unlikely.
             let evaluated = objective.evaluate(&at).ok().filter(|(value, _)| value.is_finite());
             let (next, gradient) = evaluated.unwrap_or((f64::INFINITY, Vec::new()));
             if next <= value + SUFFICIENT * length * direction.slope {
                 found = Some((at, next, gradient));
                 break;
             }
-            // The minimum of the parabola through both values and the slope.
+            // Quadratic interpolation: the minimum of the parabola through both values and the slope.
             let excess = next - value - length * direction.slope;
             length *= (-0.5 * length * direction.slope / excess).clamp(0.1, 0.5);
         }
@@ -207,7 +207,7 @@ fn quasi_newton(problem: &Problem, start: &Parameters, watch: &mut Watch<'_>) ->
             None if !watch.may_evaluate() => break,
             None if !history.is_empty() => history.forget(),
             None => {
-                // Not even the gradient leads down: rounding is all that is left.
+                // Not even steepest descent makes progress: only rounding error is left.
                 watch.settle(&objective.parameters(&point))?;
                 break;
             }

@@ -1,4 +1,4 @@
-//! Where the iteration begins.
+//! Initial parameters of the iteration.
 
 use super::em::Parameters;
 use super::problem::Problem;
@@ -6,9 +6,9 @@ use crate::error::Result;
 use crate::linalg::{Eigen, Mat, Svd, block, scale_columns, times, times_transpose};
 use crate::random::Random;
 
-/// Largest singular value of a view's loadings at the start: some noise is left in every direction.
+/// Upper bound of the singular values of a view's initial loadings, so that some noise is left in every direction.
 const LARGEST_LOADING: f64 = 0.99;
-/// Loading of the view that a chain starts from.
+/// Scale of the loadings of the first view of a chain.
 const FIRST_LOADING: f64 = 0.95;
 
 /// Browne's (1980, equation 3.25) start for complete data: `W = sqrt(v / (v - 1)) U (D - I)^½` from the leading
@@ -26,8 +26,9 @@ pub(super) fn browne(problem: &Problem, latent: usize) -> Result<Parameters> {
     with_noise(problem, w)
 }
 
-/// For holes: a chain from the view that is paired most. Its loadings are the directions that its partners share with it
-/// most; every other view's are those of the view before it in the chain, mapped by their whitened cross-covariance.
+/// A start for missing views: a chain from the view with the most pairs. Its loadings are the directions that it shares
+/// most with the others. Every other view takes the loadings of the view before it in the chain, mapped by their
+/// whitened cross-covariance.
 pub(super) fn chain(problem: &Problem, latent: usize) -> Result<Parameters> {
     let views = problem.dims.len();
     let weight = |a: usize, b: usize| -> f64 {
@@ -47,7 +48,7 @@ pub(super) fn chain(problem: &Problem, latent: usize) -> Result<Parameters> {
     let dim = problem.dims[first];
     let mut w: Vec<Option<Mat>> = vec![None; views];
     w[first] = Some(Mat::from_fn(dim, latent, |i, j| FIRST_LOADING * eigen.vectors[(i, dim - 1 - j)]));
-    // Always extend by the strongest link between a placed view and another one.
+    // The chain grows by the strongest link between a view in it and another one.
     for _ in 1..views {
         let links = (0..views).flat_map(|a| (0..views).map(move |b| (a, b)));
         let open = links.filter(|&(a, b)| w[a].is_some() && w[b].is_none());
@@ -69,7 +70,7 @@ pub(super) fn random(problem: &Problem, latent: usize, seed: u64) -> Result<Para
     with_noise(problem, w)
 }
 
-/// The first dimensions of a model whose gauge is fixed; what the others explained becomes noise.
+/// The leading dimensions of a model in its canonical rotation; the variance that the others explained becomes noise.
 pub(super) fn leading(problem: &Problem, parameters: &Parameters, latent: usize) -> Result<Parameters> {
     let w = parameters.w.iter().map(|w| block(w, (0, w.nrows()), (0, latent))).collect();
     let mut shortened = with_noise(problem, w)?;
@@ -90,7 +91,7 @@ fn cross_covariance(problem: &Problem, a: usize, b: usize) -> Mat {
     scale_columns(&cross, &vec![scale; cross.ncols()])
 }
 
-/// Bounds the loadings and gives each view what is left of its unit covariance as noise.
+/// Bounds the loadings. The rest of each view's unit covariance becomes noise.
 fn with_noise(problem: &Problem, loadings: Vec<Mat>) -> Result<Parameters> {
     let mut parameters = Parameters { w: Vec::new(), psi: Vec::new(), mu: Vec::new() };
     for (view, w) in loadings.into_iter().enumerate() {
