@@ -36,7 +36,7 @@ impl Words<'_> {
     /// split the way the vocabulary has it: `l' homme`, `it 's` or `do n't`.
     ///
     /// ```
-    /// use sememe::{evaluate::Words, preparation::Casing, vectors::{Embeddings, Matrix}};
+    /// use sememe::{evaluate::Words, prepare::Casing, vectors::{Embeddings, Matrix}};
     ///
     /// let vocabulary = ["the", "dog", "does", "n't", "bark"].into_iter().collect();
     /// let embeddings = Embeddings::new(vocabulary, Matrix::new(vec![1.0; 5], 1));
