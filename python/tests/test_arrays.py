@@ -147,6 +147,7 @@ def test_arrays_that_share_memory_are_locked_together():
     assert (found[0] == expected[0]).all() and seen and set(seen) == {(False, False)}
     assert_free(array)
     assert part.flags.writeable
+    part = None
     found = sememe.neighbors(array, array, 2, progress=lambda *_: seen.append(array.flags.writeable))
     assert seen[-1] is False and (found[0][:, 0] == np.arange(len(array))).all()
     assert_free(array)
@@ -184,6 +185,7 @@ def test_an_array_is_free_again_after_an_error():
     assert_free(broken)
 
 
+@pytest.mark.filterwarnings("ignore::sememe.FitWarning")
 def test_arrays_may_change_during_a_fit():
     X, Y = VALUES[:3000, :32].copy(), VALUES[:3000, 20:60].copy()
     how = {"max_iter": 30, "shrinkage": 0.1, "solver": "em"}
