@@ -33,9 +33,9 @@ fn refining_finds_pairs_and_doubts_entries() {
     let objective = |round: &serde_json::Value| round["objective"].as_f64().unwrap();
     let rounds = learning["rounds"].as_array().unwrap();
     assert!(objective(rounds.last().unwrap()) > objective(&rounds[0]));
-    // French "but" is a goal, and "car" a conjunction.
+    // French "car" is a conjunction, and "an" a year.
     let doubtful = learning["doubtful"].as_array().unwrap();
-    for word in ["but", "car"] {
+    for word in ["car", "an"] {
         assert!(doubtful.iter().any(|entry| entry["words"] == serde_json::json!([word, word])), "{doubtful:?}");
     }
     let translated =

@@ -67,8 +67,8 @@ fn what_several_known_views_say_is_taken_together() {
     let all = Moments::of(&numbered(&views), &complete_tuples(4, ROWS)).unwrap();
     let value = |model: &sememe::model::Model| model.log_likelihood_of(&all).unwrap() / ROWS as f64;
     let (one, three) = (value(&extension(&[1]).alignment.model), value(&extension(&[0, 1, 2]).alignment.model));
-    assert!(three > one && three <= value(&joint) + 1e-6, "{one} {three} {}", value(&joint));
-    assert!(value(&joint) - three < 0.2, "{three} {}", value(&joint));
+    // Both are local maxima, so that the joint fit need not be the more likely one.
+    assert!(three > one && (value(&joint) - three).abs() < 0.2, "{one} {three} {}", value(&joint));
 }
 
 #[test]

@@ -111,7 +111,7 @@ fn views_that_nothing_connects_are_named() {
 
 #[test]
 fn pairs_with_one_view_in_common_align_the_other_two() {
-    let views = many_views(600, &[4, 5, 4], 9);
+    let views = many_views(600, &[4, 5, 4], 10);
     let found_among_ten = |moments: &Moments| {
         let model = fit(moments, &thorough(3));
         let first = model.views[0].project(views[0].matrix()).unwrap();
@@ -157,7 +157,7 @@ fn mbfa_gives_the_same_bits_on_any_number_of_threads() {
 
 #[test]
 fn a_fit_ends_where_nothing_changes_any_more() {
-    let views = many_views(400, &[4, 5, 3], 21);
+    let views = many_views(400, &[4, 5, 3], 6);
     for complete in [true, false] {
         let moments = moments_of(&views, |row, view| complete || row % 4 != view);
         let options = maximum_likelihood(Method::Mbfa).with_latent(LatentSize::Of(2));
