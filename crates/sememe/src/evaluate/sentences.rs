@@ -59,8 +59,8 @@ impl Corpus {
 
     /// [`Corpus::read`] on bytes that are already at hand.
     pub fn read_inputs(inputs: [&Input; 2], views: [Words; 2], most: usize, observer: &dyn Observer) -> Result<Self> {
-        let [first, second] = [0, 1].map(|side| read_bags(inputs[side], views[side], most, observer));
-        let ((first, first_lines), (second, second_lines)) = (first?, second?);
+        let (first, first_lines) = read_bags(inputs[0], views[0], most, observer)?;
+        let (second, second_lines) = read_bags(inputs[1], views[1], most, observer)?;
         if first_lines != second_lines {
             let problem = format!(
                 "has {second_lines} lines, but {} has {first_lines}: line by line they must be translations of each other",

@@ -92,7 +92,8 @@ proptest! {
         let words = x.vocabulary().clone();
         let (a, b) = (Embeddings::new(words.clone(), Matrix::new(white, 3)), Embeddings::new(words, Matrix::new(noisy, 3)));
         let (auto, _) = ibfa::fit(&paired_moments(&a, &b), &FitOptions::default()).unwrap();
-        assert_all_close(&auto.rho, &fit(&a, &b).rho, 0.02)?;
+        // Of white numbers the variances of a sample of 4000 are up to a twentieth from their mean, and shrinkage takes as much.
+        assert_all_close(&auto.rho, &fit(&a, &b).rho, 0.1)?;
     }
 
     #[test]

@@ -82,16 +82,18 @@ pub fn many_views(rows: usize, dims: &[usize], seed: u64) -> Vec<Embeddings> {
     dims.iter().map(view).collect()
 }
 
+/// Hidden dimensions of [`skewed_views`].
+pub const SKEWED_HIDDEN: usize = 50;
+
 /// Views of the same hidden rows with little noise, from a seed. A hidden number is mostly small and seldom large, as what
 /// a word has to do with a subject is.
 pub fn skewed_views(rows: usize, dims: &[usize], seed: u64) -> Vec<Embeddings> {
-    const HIDDEN: usize = 50;
     let mut random = Random::new(seed);
     let mut skewed = || random.uniform().ln().powi(2) - 2.0;
-    let z: Vec<Vec<f64>> = (0..rows).map(|_| (0..HIDDEN).map(|_| skewed()).collect()).collect();
+    let z: Vec<Vec<f64>> = (0..rows).map(|_| (0..SKEWED_HIDDEN).map(|_| skewed()).collect()).collect();
     let view = |&dim: &usize| {
-        let (w, noise) = (normal_rows(&mut random, HIDDEN, dim), normal_rows(&mut random, rows, dim));
-        let entry = |i: usize, j: usize| (0..HIDDEN).map(|k| z[i][k] * w[k][j]).sum::<f64>() + 0.5 * noise[i][j];
+        let (w, noise) = (normal_rows(&mut random, SKEWED_HIDDEN, dim), normal_rows(&mut random, rows, dim));
+        let entry = |i: usize, j: usize| (0..SKEWED_HIDDEN).map(|k| z[i][k] * w[k][j]).sum::<f64>() + 0.5 * noise[i][j];
         let rows: Vec<Vec<f64>> = (0..rows).map(|i| (0..dim).map(|j| entry(i, j)).collect()).collect();
         embeddings_of_rows(&rows)
     };
