@@ -9,3 +9,13 @@ pub struct Readme;
 #[cfg(doctest)]
 #[doc = include_str!("rust.md")]
 pub struct Rust;
+
+/// crates/sememe/README.md.
+#[cfg(doctest)]
+#[doc = include_str!("../crates/sememe/README.md")]
+pub struct Library;
+
+/// crates/sememe-report/README.md.
+#[cfg(doctest)]
+#[doc = include_str!("../crates/sememe-report/README.md")]
+pub struct Report;

@@ -1,8 +1,9 @@
 //! What goes wrong says what, where and what to do, with an exit code that means something.
 
+#[cfg(unix)]
 use std::path::Path;
 
-use super::{BAD_INPUT, refused, sememe, text};
+use super::{refused, sememe, text};
 
 fn folder_with_vectors() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
@@ -142,11 +143,11 @@ fn shell(folder: &Path, line: &str) -> std::process::Output {
         .unwrap()
 }
 
-#[cfg(unix)]
+#[cfg(target_os = "linux")]
 #[test]
 fn a_full_standard_error_is_no_panic() {
     let folder = folder_with_vectors();
-    assert_eq!(shell(folder.path(), "\"$SEMEME\" inspect missing.vec 2>/dev/full").status.code(), Some(BAD_INPUT));
+    assert_eq!(shell(folder.path(), "\"$SEMEME\" inspect missing.vec 2>/dev/full").status.code(), Some(super::BAD_INPUT));
     let full = shell(folder.path(), "\"$SEMEME\" inspect a.vec >/dev/full");
     assert_eq!(full.status.code(), Some(1));
     assert!(text(&full.stderr).contains("standard output"));

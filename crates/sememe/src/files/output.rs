@@ -402,7 +402,7 @@ mod tests {
         assert_eq!((mode("file"), mode("folder")), (mode("plain"), mode("plain folder")));
     }
 
-    #[cfg(unix)]
+    #[cfg(target_os = "linux")]
     #[test]
     fn devices_are_written_into() {
         write(Path::new("/dev/null"), b"x").unwrap();
