@@ -147,7 +147,10 @@ fn shell(folder: &Path, line: &str) -> std::process::Output {
 #[test]
 fn a_full_standard_error_is_no_panic() {
     let folder = folder_with_vectors();
-    assert_eq!(shell(folder.path(), "\"$SEMEME\" inspect missing.vec 2>/dev/full").status.code(), Some(super::BAD_INPUT));
+    assert_eq!(
+        shell(folder.path(), "\"$SEMEME\" inspect missing.vec 2>/dev/full").status.code(),
+        Some(super::BAD_INPUT)
+    );
     let full = shell(folder.path(), "\"$SEMEME\" inspect a.vec >/dev/full");
     assert_eq!(full.status.code(), Some(1));
     assert!(text(&full.stderr).contains("standard output"));
