@@ -33,7 +33,7 @@ pub fn learn(
     let (trust, is_unsupervised, seed) =
         (learning.trust.parse().map_err(exception)?, learning.unsupervised, learning.seed);
     let (views, tuples) = data.views(py)?;
-    let Learned { fitted, report } = run(py, progress, move |monitor| {
+    let Learned { fitted, report, .. } = run(py, progress, move |monitor| {
         let align = align::AlignOptions::default().with_evidence(evidence).with_fit(fit).with_resume(None);
         sememe::learn::learn(
             views,

@@ -24,11 +24,10 @@ pub struct Gathering {
 impl Gathering {
     pub fn options(&self) -> PyResult<moments::EvidenceOptions> {
         let steps = self.normalize.iter().map(|step| step.parse());
-        Ok(moments::EvidenceOptions {
-            casing: if self.lower { Casing::Lower } else { Casing::Kept },
-            normalize: steps.collect::<Result<_, _>>().map_err(exception)?,
-            monolingual: self.monolingual,
-        })
+        Ok(moments::EvidenceOptions::default()
+            .with_casing(if self.lower { Casing::Lower } else { Casing::Kept })
+            .with_normalize(steps.collect::<Result<_, _>>().map_err(exception)?)
+            .with_monolingual(self.monolingual))
     }
 }
 

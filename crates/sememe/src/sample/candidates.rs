@@ -30,7 +30,7 @@ impl Candidates {
         for name in names {
             let problem = "was written without densities; align again, or give the vectors themselves";
             let missing = || Error::Request(format!("the view {name:?} {problem}"));
-            log_densities.push(space.log_density(name)?.ok_or_else(missing)?.into());
+            log_densities.push(space.log_density(name)?.ok_or_else(missing)?);
         }
         Ok(Candidates { views, log_densities: Some(log_densities) })
     }
