@@ -78,7 +78,7 @@ pub struct Round {
 /// Receives the progress of long-running work and decides whether it continues.
 ///
 /// [`ControlFlow::Break`] stops the work promptly. Iterative fitting and self-learning then return the best model so
-/// far; everything else returns [`Error::Stopped`](crate::Error::Stopped). A closure is an observer, and `()` is one
+/// far; everything else returns [`Error::Stopped`]. A closure is an observer, and `()` is one
 /// that ignores all events.
 ///
 /// ```
