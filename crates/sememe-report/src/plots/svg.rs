@@ -43,7 +43,7 @@ impl Svg {
         Svg { width, height, title: title.to_owned(), body: String::new() }
     }
 
-    /// The drawing as part of a page that has [`STYLE`].
+    /// The drawing as part of a page that has the style sheet of figures.
     pub fn inline(&self) -> String {
         self.element("plot", "")
     }
