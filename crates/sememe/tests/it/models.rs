@@ -111,7 +111,7 @@ fn views_that_nothing_connects_are_named() {
 
 #[test]
 fn pairs_with_one_view_in_common_align_the_other_two() {
-    let views = many_views(600, &[4, 5, 4], 10);
+    let views = many_views(600, &[12, 14, 12], 9);
     let found_among_ten = |moments: &Moments| {
         let model = fit(moments, &thorough(3));
         let first = model.views[0].project(views[0].matrix()).unwrap();
@@ -157,10 +157,11 @@ fn mbfa_gives_the_same_bits_on_any_number_of_threads() {
 
 #[test]
 fn a_fit_ends_where_nothing_changes_any_more() {
-    let views = many_views(400, &[4, 5, 3], 6);
+    // As many latent dimensions as the samples have: fewer can lead along a plateau.
+    let views = many_views(400, &[5, 6, 5], 21);
     for complete in [true, false] {
         let moments = moments_of(&views, |row, view| complete || row % 4 != view);
-        let options = maximum_likelihood(Method::Mbfa).with_latent(LatentSize::Of(2));
+        let options = maximum_likelihood(Method::Mbfa).with_latent(LatentSize::Of(3));
         let trace = fit(&moments, &options).trace.unwrap();
         assert!(trace.converged && trace.rise.unwrap() < 1e-8 && trace.residual < 1e-4, "{trace:?}");
         assert_eq!(trace.certificate.is_some(), complete);
