@@ -184,8 +184,9 @@ fn the_size_of_the_hidden_vector_is_chosen_at_last() {
         let observer = Impatient(AtomicUsize::new(0));
         let learned =
             learn::learn(named(&views), &complete_tuples(dims.len(), WORDS / 2), &options, &observer).unwrap();
-        // That of the samples; rounds fit in as many dimensions as there are.
-        assert_eq!(learned.fitted.alignment.model.latent(), SKEWED_HIDDEN);
+        // About that of the samples; rounds fit in as many dimensions as there are.
+        let latent = learned.fitted.alignment.model.latent();
+        assert!((SKEWED_HIDDEN - 5..=SKEWED_HIDDEN).contains(&latent), "{latent}");
         options.align.fit.latent = LatentSize::Of(61);
         assert!(learn::learn(named(&views), &Tuples::new(dims.len()), &options, &()).unwrap_err().is_bad_input());
     }
