@@ -40,8 +40,9 @@ pub struct Sample {
 ///
 /// let view = |name: &str, turn: f32| {
 ///     let row = |i: usize| { let x = i as f32; [(x + turn).sin(), (2.0 * x).cos() + turn, (0.7 * x).sin()] };
-///     let words = (0..30).map(|i| format!("{name}{i}")).collect();
-///     View::from_embeddings(name, Embeddings::new(words, Matrix::new((0..30).flat_map(row).collect(), 3)))
+///     let words: Vec<String> = (0..30).map(|i| format!("{name}{i}")).collect();
+///     let rows = Matrix::new((0..30).flat_map(row).collect(), 3);
+///     View::from_embeddings(name, Embeddings::new(words.iter().map(String::as_str).collect(), rows))
 /// };
 /// let views = vec![view("a", 0.0), view("b", 0.1)];
 /// let mut tuples = Tuples::new(2);

@@ -22,8 +22,8 @@ const FIRST_WORDS: usize = 8;
 ///
 /// let view = |name: &str, turn: f32| {
 ///     let rows = Matrix::new((0..60).map(|x| (x as f32 * 1.7 + turn).sin()).collect(), 3);
-///     let words = (0..20).map(|i| format!("{name}{i}")).collect();
-///     View::from_embeddings(name, Embeddings::new(words, rows))
+///     let words: Vec<String> = (0..20).map(|i| format!("{name}{i}")).collect();
+///     View::from_embeddings(name, Embeddings::new(words.iter().map(String::as_str).collect(), rows))
 /// };
 /// let mut tuples = Tuples::new(2);
 /// (0..20).for_each(|row| assert!(tuples.add(&[Some(row), Some(row)])));
