@@ -15,7 +15,7 @@ use crate::retrieve::{Criterion, Hit, nearest};
 const CLEARLY_WORSE: f64 = 1.96;
 /// Log-ranks may rise by this factor. Dictionaries have frequent words; self-learning makes these a little harder to
 /// find and rarer words easier. With 5,000 English-Russian entries precision on held-out test words rises from 53.9 to
-/// 55.6.
+/// 55.1.
 const TOLERATED: f64 = 1.1;
 
 /// Number of candidates among which a right translation is ranked.

@@ -184,9 +184,9 @@ fn the_size_of_the_hidden_vector_is_chosen_at_last() {
         let observer = Impatient(AtomicUsize::new(0));
         let learned =
             learn::learn(named(&views), &complete_tuples(dims.len(), WORDS / 2), &options, &observer).unwrap();
-        // About that of the samples; rounds fit in as many dimensions as there are.
+        // Nearly that of the samples, in all of which rounds fit; the criterion leaves out the weakest dimensions.
         let latent = learned.fitted.alignment.model.latent();
-        assert!((SKEWED_HIDDEN - 5..=SKEWED_HIDDEN).contains(&latent), "{latent}");
+        assert!((SKEWED_HIDDEN * 4 / 5..=SKEWED_HIDDEN).contains(&latent), "{latent}");
         options.align.fit.latent = LatentSize::Of(61);
         assert!(learn::learn(named(&views), &Tuples::new(dims.len()), &options, &()).unwrap_err().is_bad_input());
     }
