@@ -43,7 +43,7 @@ struct Canonical<'a> {
 ///     tuples.add(&[Some(i), Some(i)]);
 /// }
 /// let moments = Moments::of(&[x, y], &tuples)?;
-/// let options = model::FitOptions { shrinkage: model::Shrinkage::None, ..Default::default() };
+/// let options = model::FitOptions::default().with_shrinkage(model::Shrinkage::None);
 /// let (model, _warnings) = ibfa::fit(&moments, &options)?;
 /// assert!((model.rho[0] - 0.959_939_1).abs() < 1e-6); // Pearson's correlation of the two columns
 /// # Ok::<(), sememe::Error>(())
