@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import threading
 
@@ -65,6 +66,9 @@ def test_whatever_a_callback_raises_ends_every_long_call(space, demo, tmp_path):
         raise Enough
 
     gold = [(pair.word, pair.translation) for pair in space.induce("en", "fr", max_words=100)]
+    # A space in which nothing is prepared yet: what is prepared is quick, and tells nobody how far it is.
+    shutil.copytree(space.path, tmp_path / "fresh", ignore=shutil.ignore_patterns("*.terms"))
+    space = sememe.Space.open(tmp_path / "fresh")
     (tmp_path / "questions.txt").write_text(": family\nman woman king queen\nhe she his her\n", encoding="utf-8")
     (tmp_path / "en.txt").write_text("the man\nthe house\nwater\na king\n", encoding="utf-8")
     demo["en"].save(tmp_path / "en.vec")

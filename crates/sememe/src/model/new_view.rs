@@ -80,11 +80,41 @@ fn of_x(moments: &PatternMoments, (start, len): (usize, usize)) -> PatternMoment
     }
 }
 
-/// Patience: this many small rises in a row end the fit, as one may be an accident.
+/// The fit has converged after this many small rises in a row: one may be an accident.
 const PATIENCE: usize = 3;
 
+/// Decides when the iteration ends, and tells the observer of every accepted point.
+struct Convergence<'a> {
+    options: &'a FitOptions,
+    observer: &'a dyn Observer,
+    tuples: f64,
+    evaluations: usize,
+    /// The last accepted negative log-likelihood.
+    value: f64,
+    small_rises: usize,
+}
+
+impl Convergence<'_> {
+    /// Accepts a point with this value. True when it is the last.
+    fn ends_at(&mut self, value: f64) -> bool {
+        self.evaluations += 1;
+        let is_small = self.value - value < self.options.mbfa.tolerance * value.abs().max(1.0);
+        self.small_rises = if is_small { self.small_rises + 1 } else { 0 };
+        self.value = value;
+        let (evaluations, most) = (self.evaluations, self.options.mbfa.evaluations);
+        let event = Event::Step { evaluations, most, negative_log_likelihood: value / self.tuples };
+        let is_stopped = self.observer.observe(event).is_break() || evaluations >= most;
+        is_stopped || self.has_converged()
+    }
+
+    fn has_converged(&self) -> bool {
+        self.small_rises >= PATIENCE
+    }
+}
+
 /// EM from the regression of `x` on `m`, accelerated by squared extrapolation (SQUAREM, Varadhan & Roland 2008), until
-/// the likelihood converges. An extrapolated point that is less likely than the EM step is rejected.
+/// the likelihood converges. An extrapolated point that is less likely than the EM step before it is rejected. Returns
+/// the parameters, the number of evaluations, and whether the fit converged.
 fn maximize(
     groups: &[Group],
     (latent, dim): (usize, usize),
@@ -96,32 +126,34 @@ fn maximize(
         let t = Mat::from_fn(latent, latent + dim, |i, j| f64::from(u8::from(i == j)));
         sums.add(group, &vec![0.0; dim], &t, &group.covariance);
     }
-    let tuples: f64 = groups.iter().map(|group| group.moments.n).sum();
-    let most = options.mbfa.evaluations;
+    let tuples = groups.iter().map(|group| group.moments.n).sum();
+    let mut convergence =
+        Convergence { options, observer, tuples, evaluations: 0, value: f64::INFINITY, small_rises: 0 };
     let mut now = sums.regress(&vec![0.0; dim])?;
-    let (mut evaluations, mut before, mut quiet) = (0, f64::INFINITY, 0);
-    loop {
+    let last = loop {
         let (first, value) = step(groups, &now)?;
-        evaluations += 1;
-        quiet = if before - value < options.mbfa.tolerance * value.abs().max(1.0) { quiet + 1 } else { 0 };
-        before = value;
-        let event = Event::Step { evaluations, most, negative_log_likelihood: value / tuples };
-        let is_stopped = observer.observe(event).is_break() || evaluations >= most;
-        if is_stopped || quiet >= PATIENCE {
-            return Ok((now, evaluations, quiet >= PATIENCE));
+        if convergence.ends_at(value) {
+            break now;
         }
-        if evaluations + 2 > most {
-            now = first;
-            continue;
+        let (second, value) = step(groups, &first)?;
+        if convergence.ends_at(value) {
+            break first;
         }
-        let (second, value_of_first) = step(groups, &first)?;
         let extrapolated = Parameters::extrapolated(&now, &first, &second)?;
-        evaluations += 2;
         now = match step(groups, &extrapolated) {
-            Ok((next, value)) if value <= value_of_first => next,
-            _ => second,
+            Ok((next, value)) if value <= convergence.value => {
+                if convergence.ends_at(value) {
+                    break extrapolated;
+                }
+                next
+            }
+            _ => {
+                convergence.evaluations += 1;
+                second
+            }
         };
-    }
+    };
+    Ok((last, convergence.evaluations, convergence.has_converged()))
 }
 
 impl Parameters {
