@@ -111,7 +111,7 @@ impl FitOptions {
     /// views.
     pub fn for_new_view() -> Self {
         let mut options = FitOptions::default();
-        (options.mbfa.evaluations, options.mbfa.tolerance) = (50, 1e-6);
+        (options.mbfa.evaluations, options.mbfa.tolerance) = (200, 1e-6);
         options
     }
 
