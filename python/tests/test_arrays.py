@@ -272,7 +272,7 @@ X, Y = np.ones(({rows}, 4), "f4"), np.ones(({rows}, 4), "f4")
 X[::2], Y[1::3] = 2, 3
 sememe.Moments().update([X[:99], Y[:99]])
 """
-    # A copy of the numbers, and the tuples; strings and the tables that find them took 200 bytes a row and more.
+    # A copy of the numbers, and the tuples; there is no room for strings and for tables that find them.
     assert growth(before, "sememe.Moments().update([X, Y])") < 300 * rows
 
 
