@@ -145,10 +145,14 @@ class FittedModel(Parameterized):
             raise AttributeError(f"{self._fitted.method} has no density: only ibfa and mbfa model how vectors come about")
         return emission
 
-    def temperature(self, source: View, target: View) -> float | None:
-        """What cosines of latent vectors are divided by to tell how sure a translation is, calibrated by pairs that were
-        held out; None if there were too few. See :func:`sememe.confidence`."""
-        return self._fitted.temperature(self._place(source), self._place(target))
+    def calibration(self, source: View, target: View, criterion: str = "nn") -> dict[str, Any] | None:
+        """How scores of a criterion between latent vectors of two views become confidences, by pairs that were held out.
+
+        None if there were too few of them, and for criteria other than nn, csls, isf and pmi. See
+        :func:`sememe.confidence`.
+        """
+        found = self._fitted.calibration(self._place(source), self._place(target), criterion)
+        return None if found is None else json.loads(found)
 
     def _place(self, view: View) -> int:
         names = self.views_

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -59,24 +63,26 @@ def neighbors(
 
 
 def confidence(
-    queries: ArrayLike, targets: ArrayLike, ids: ArrayLike, temperature: float
+    scores: ArrayLike, calibration: Mapping[str, Any], rows: ArrayLike | None = None
 ) -> NDArray[np.float64]:
-    """How sure it is that rows that were found are right: ``exp(cos(q, t) / T) / Σ exp(cos(q, s) / T)`` over all targets ``s``.
+    """The probability that each found target is right, from the scores that :func:`neighbors` returned.
 
-    A fitted estimator says at which temperature this is calibrated between two of its views, in the latent space: see
-    ``temperature``.
+    ``calibration`` is that of a fitted estimator for the two views and the criterion. It needs the scores of the 20
+    nearest targets, or of all if there are fewer. ``rows`` are the rows of the queries, where these are words in the
+    order of their frequency.
 
     >>> import sememe
-    >>> sememe.confidence([[1.0, 0.1]], [[1.0, 0.0], [0.0, 1.0]], [[0]], temperature=0.1).round(2)
-    array([[1.]])
+    >>> calibration = {"temperature": 0.1, "slope": 1, "offset": 0, "rarity": 0, "usual": 0, "range": [0, 0]}
+    >>> sememe.confidence([[0.9, 0.7, 0.2]], calibration).round(2)
+    array([[0.88, 0.12, 0.  ]])
     """
-    ids = np.atleast_2d(np.asarray(ids))
-    if ids.dtype.kind not in "iu":
-        raise TypeError(f"ids has the dtype {ids.dtype}; they must be row numbers, as neighbors returns them")
-    arrays = [as_rows(queries, QUERIES), as_rows(targets, TARGETS)]
-    del queries, targets
-    with lending(arrays, [QUERIES, TARGETS]) as lent:
-        return _sememe.confidence(lent[0], lent[1], ids.astype(np.int64), temperature)
+    found = np.atleast_2d(np.asarray(scores, dtype=np.float32))
+    if rows is not None:
+        rows = np.asarray(rows)
+        if rows.dtype.kind not in "iu" or rows.shape != found.shape[:1]:
+            raise ValueError(f"rows must be {len(found)} row numbers, one for each query")
+        rows = rows.astype(np.int64)
+    return _sememe.confidence(found, json.dumps(dict(calibration)), rows)
 
 
 def _count(k: int) -> int:

@@ -71,16 +71,22 @@ def test_python_goes_on_meanwhile():
     assert steps > 10
 
 
-def test_confidence_is_a_softmax_of_cosines():
-    unit = [rows / np.linalg.norm(rows, axis=1, keepdims=True) for rows in (QUERIES, TARGETS)]
-    weights = np.exp(unit[0].astype("f8") @ unit[1].astype("f8").T / 0.05)
-    ids, _ = sememe.neighbors(QUERIES, TARGETS, 3)
-    sure = sememe.confidence(QUERIES, TARGETS, ids, 0.05)
-    expected = np.take_along_axis(weights / weights.sum(axis=1, keepdims=True), ids, axis=1)
-    assert_allclose(sure, expected, rtol=1e-3)
-    for wrong in ({"temperature": 0}, {"temperature": np.nan}, {"ids": ids + 2000}, {"ids": ids[:5]}):
+def test_confidences_are_those_of_the_definition():
+    calibration = {"temperature": 0.05, "slope": 1.4, "offset": 0.7, "rarity": -0.3, "usual": 5.0, "range": [1.0, 7.0]}
+    _, scores = sememe.neighbors(QUERIES, TARGETS, 20)
+    weights = np.exp(scores.astype("f8") / 0.05)
+    odds = np.log(weights / (weights.sum(axis=1, keepdims=True) - weights))
+    sure = sememe.confidence(scores, calibration)
+    assert_allclose(sure, 1 / (1 + np.exp(-(0.7 + 1.4 * odds))), rtol=1e-6)
+    rarer = sememe.confidence(scores, calibration, rows=np.full(len(scores), 100_000))
+    assert_allclose(rarer, 1 / (1 + np.exp(-(0.7 - 0.3 * (7.0 - 5.0) + 1.4 * odds))), rtol=1e-6)
+    scores[0, 7:] = np.nan
+    assert np.isnan(sememe.confidence(scores, calibration)[0, 7:]).all()
+    for wrong in ({"temperature": 0}, {"slope": np.nan}, {"range": None}):
         with pytest.raises(ValueError):
-            sememe.confidence(QUERIES, TARGETS, **{"ids": ids, "temperature": 0.05, **wrong})
+            sememe.confidence(scores, {**calibration, **wrong})
+    with pytest.raises(ValueError, match="one for each query"):
+        sememe.confidence(scores, calibration, rows=[1])
 
 
 @pytest.mark.parametrize("criterion", ["nn", "csls", "isf", "corrected"])

@@ -107,4 +107,6 @@ def test_the_model_of_a_space(space, demo):
     assert isinstance(model, sememe.IBFA) and model.views_ == ["en", "fr"]
     assert (model.transform(demo["fr"], "fr").vectors == space["fr"].vectors).all()
     assert "2,000 words" in repr(space)
-    assert 0 < model.temperature("en", "fr") < 1
+    calibration = model.calibration("en", "fr", "csls")
+    assert calibration["temperature"] > 0 and calibration != model.calibration("en", "fr")
+    assert model.calibration("en", "fr", "dot") is None

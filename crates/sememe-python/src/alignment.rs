@@ -12,6 +12,7 @@ use sememe::files::Input;
 use sememe::model;
 use sememe::model::LatentView;
 use sememe::prepare::Casing;
+use sememe::retrieve::Criterion;
 use sememe::space;
 use sememe::vectors::{Matrix, View};
 
@@ -179,9 +180,12 @@ impl Alignment {
         self.0.model.trace.as_ref().map(|trace| serde_json::to_string(trace).expect("a trace is plain data"))
     }
 
-    fn temperature(&self, from: usize, to: usize) -> PyResult<Option<f64>> {
+    /// The calibration of a criterion between two views, as JSON.
+    fn calibration(&self, from: usize, to: usize, criterion: &str) -> PyResult<Option<String>> {
         self.check_views(&[from, to])?;
-        Ok(self.0.temperature(from, to))
+        let criterion: Criterion = criterion.parse().map_err(exception)?;
+        let calibration = self.0.calibration(from, to, criterion);
+        Ok(calibration.map(|found| serde_json::to_string(&found).expect("a calibration is plain data")))
     }
 
     fn parameters<'py>(&self, py: Python<'py>, view: usize) -> PyResult<Parameters<'py>> {

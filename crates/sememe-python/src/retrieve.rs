@@ -2,10 +2,9 @@
 
 use std::str::FromStr;
 
-use numpy::{PyArray2, PyReadonlyArray2};
+use numpy::{PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
-use sememe::retrieve::{Criterion, Export, Hit, Retriever, hits_arrays};
-use sememe::translate::Confidence;
+use sememe::retrieve::{Calibration, Criterion, Export, Hit, Retriever, hits_arrays};
 
 use crate::arrays::{array_of, finite_rows, some_rows, table, view_of};
 use crate::errors::{exception, refused};
@@ -45,31 +44,29 @@ pub fn neighbors<'py>(
     Ok((found(py, &hits, k), zeros))
 }
 
-/// How sure it is that rows that were found are right.
+/// The confidences of found targets, from their scores. Scores after the first NaN are of no target.
 #[pyfunction]
 pub fn confidence<'py>(
     py: Python<'py>,
-    queries: &Bound<'py, PyAny>,
-    targets: &Bound<'py, PyAny>,
-    ids: PyReadonlyArray2<'py, i64>,
-    temperature: f64,
+    scores: PyReadonlyArray2<'py, f32>,
+    calibration: &str,
+    rows: Option<PyReadonlyArray1<'py, i64>>,
 ) -> PyResult<Bound<'py, PyArray2<f64>>> {
-    let (queries, targets) = (finite_rows(queries, QUERIES)?, finite_rows(targets, TARGETS)?);
-    if !(temperature > 0.0 && temperature.is_finite()) {
-        return Err(refused(format!("temperature is {temperature}: it must be a positive number")));
+    let calibration: Calibration = serde_json::from_str(calibration).map_err(|e| refused(e.to_string()))?;
+    if !calibration.is_valid() {
+        return Err(refused("no such calibration: temperature and slope must be positive, all else finite"));
     }
-    let ids = ids.as_array();
-    if queries.cols() != targets.cols() || ids.nrows() != queries.rows() {
-        return Err(refused("queries and targets must have the same columns, and ids a row for each query"));
+    let scores = scores.as_array();
+    let rows = rows.as_ref().map(|rows| rows.as_array());
+    let mut confidences = vec![f64::NAN; scores.len()];
+    for ((query, scores), out) in
+        scores.rows().into_iter().enumerate().zip(confidences.chunks_exact_mut(scores.ncols().max(1)))
+    {
+        let found: Vec<f32> = scores.iter().copied().take_while(|score| !score.is_nan()).collect();
+        let row = rows.and_then(|rows| usize::try_from(rows[query]).ok());
+        out.iter_mut().zip(calibration.confidences(&found, row)).for_each(|(out, confidence)| *out = confidence);
     }
-    let hit = |&id: &i64| match usize::try_from(id) {
-        Ok(index) if index < targets.rows() => Ok(Hit { index, score: 0.0 }),
-        _ => Err(refused(format!("there is no row {id} among {} targets", targets.rows()))),
-    };
-    let hits = ids.rows().into_iter().map(|row| row.iter().map(hit).collect::<PyResult<Vec<_>>>());
-    let hits = hits.collect::<PyResult<Vec<Vec<Hit>>>>()?;
-    let sure = run(py, None, move |_| Ok(Confidence::new(targets, temperature)?.of_hits(&queries, &hits)))?;
-    Ok(table(py, sure.into_iter().flatten().collect(), ids.dim()))
+    Ok(table(py, confidences, scores.dim()))
 }
 
 /// As many are asked for as there are.

@@ -162,7 +162,7 @@ impl Space {
             if let Some(output) = output {
                 induction.write(&induced, &output)?;
             }
-            Ok((induced, induction.temperature().is_some()))
+            Ok((induced, induction.has_confidences()))
         })?;
         let rows = |row: fn(&Induced) -> usize| vector(py, induced.iter().map(|pair| row(pair) as i64).collect());
         let sure: Option<Vec<f64>> = induced.iter().map(|pair| pair.confidence).collect();

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use sememe::evaluate::{self, Bootstrap, Intervals, Translation};
 use sememe::learn;
 use sememe::lexicon::{Lexicon, Tuples};
-use sememe::model::{self, Method, Model, Shrinkage};
+use sememe::model::{self, Model, Shrinkage};
 use sememe::moments::Moments;
 use sememe::observe::Observer;
 use sememe::prepare::{Normalizer, Step};
@@ -38,10 +38,7 @@ impl Experiment {
         begin(observer)?;
         let mut options = options.clone();
         if options.shrinkage == Shrinkage::Auto {
-            let mut tried = options.clone();
-            // NIPALS finds the same canonical correlations slowly, so that the shrinkage of CCA serves it.
-            tried.method = options.method.map(|method| if method == Method::CcaNipals { Method::Cca } else { method });
-            options.shrinkage = held_out_shrinkage(&self.moments, &self.views, &self.tuples, &tried)?;
+            options.shrinkage = held_out_shrinkage(&self.moments, &self.views, &self.tuples, &options, observer)?;
         }
         Ok(model::fit(&self.moments, &options, observer)?.0)
     }

@@ -26,6 +26,10 @@ pub enum Stage {
     Learning,
     /// Evaluating against gold answers; units are queries.
     Evaluating,
+    /// Choosing the shrinkage by held-out retrieval; units are fits, whose number is an upper bound.
+    Shrinking,
+    /// Calibrating confidences on held-out translations; units are searches.
+    Calibrating,
 }
 
 /// What an [`Observer`] receives.
@@ -107,6 +111,29 @@ impl<F: Fn(Event) -> ControlFlow<()> + Send + Sync> Observer for F {
     }
 }
 
+/// Remembers that the observer has stopped the work: what follows is not asked for again.
+pub(crate) struct Remembering<'a> {
+    observer: &'a dyn Observer,
+    is_stopped: AtomicBool,
+}
+
+impl<'a> Remembering<'a> {
+    pub(crate) fn new(observer: &'a dyn Observer) -> Self {
+        Remembering { observer, is_stopped: AtomicBool::new(false) }
+    }
+}
+
+impl Observer for Remembering<'_> {
+    fn observe(&self, event: Event) -> ControlFlow<()> {
+        if self.is_stopped.load(Ordering::Relaxed) {
+            return ControlFlow::Break(());
+        }
+        let answer = self.observer.observe(event);
+        self.is_stopped.fetch_or(answer.is_break(), Ordering::Relaxed);
+        answer
+    }
+}
+
 /// Counts the progress of several threads in one stage, and remembers that the observer has stopped the work.
 pub(crate) struct Meter<'a> {
     observer: &'a dyn Observer,
@@ -119,6 +146,11 @@ pub(crate) struct Meter<'a> {
 impl<'a> Meter<'a> {
     pub(crate) fn new(observer: &'a dyn Observer, stage: Stage, total: usize) -> Self {
         Meter { observer, stage, done: AtomicU64::new(0), total: total as u64, is_stopped: AtomicBool::new(false) }
+    }
+
+    /// An observer for work inside this stage: it can stop the work, and reports no progress of its own.
+    pub(crate) fn stopping(&self) -> impl Observer + '_ {
+        |_: Event| self.check().map_or(ControlFlow::Break(()), ControlFlow::Continue)
     }
 
     /// Gives the observer a chance to stop before the next piece of work.

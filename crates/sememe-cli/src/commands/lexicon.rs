@@ -39,16 +39,16 @@ pub fn induce(arguments: &Induce, global: &Global) -> anyhow::Result<()> {
         output::warn(global, format_args!("left out {pairs} pairs of words that a dictionary cannot hold (tabs, #)"));
     }
 
-    let (words, pairs, temperature) = (induction.words(), induced.len() - left_out, induction.temperature());
+    let (words, pairs) = (induction.words(), induced.len() - left_out);
     let mean = |sum: f64| (!induced.is_empty()).then(|| sum / induced.len() as f64);
-    let mean_confidence = temperature.and_then(|_| mean(induced.iter().filter_map(|pair| pair.confidence).sum()));
+    let sum = induction.has_confidences().then(|| induced.iter().filter_map(|pair| pair.confidence).sum());
+    let mean_confidence = sum.and_then(mean);
     let json = json!({
         "from": from,
         "to": to,
         "criterion": criterion,
         "mutual": arguments.mutual,
         "min_confidence": arguments.min_confidence,
-        "temperature": temperature,
         "words": words,
         "pairs": pairs,
         "left_out": left_out,

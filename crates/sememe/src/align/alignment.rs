@@ -12,6 +12,7 @@ use crate::model::mbfa::Trace;
 use crate::model::{Emission, LatentView, Method, Model, ViewModel};
 use crate::moments::Sources;
 use crate::prepare::{Policy, Preparation};
+use crate::retrieve::{Calibration, Criterion};
 use crate::tensors::{self, Tensor, TensorFile};
 use crate::vectors::{Embeddings, Matrix, View};
 
@@ -32,23 +33,24 @@ pub struct Alignment {
     pub sources: Sources,
     /// Number of words of each view in the space; filled in when the space is written.
     pub words: Vec<usize>,
-    /// Calibrated temperatures, for pairs of views with enough tuples.
-    pub temperatures: Vec<Temperature>,
+    /// Calibrated confidences, for pairs of views with enough held-out tuples.
+    pub calibrations: Vec<PairCalibration>,
     /// The training pairs, so that evaluations can tell whether a query was trained on. `None` for models fitted from
     /// moments, which have no words.
     pub trained: Option<TrainedPairs>,
 }
 
-/// The calibrated temperature of a pair of views; see [`Confidence`](crate::translate::Confidence).
+/// The calibrated confidences of a criterion between two views, in both directions.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
-pub struct Temperature {
-    /// The source view.
-    pub from: String,
-    /// The target view.
-    pub to: String,
-    /// The number that cosines are divided by.
-    pub temperature: f64,
+pub struct PairCalibration {
+    /// The names of the views.
+    pub views: [String; 2],
+    /// The criterion that ranks translations.
+    pub criterion: Criterion,
+    /// The parameters.
+    #[serde(flatten)]
+    pub calibration: Calibration,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -64,9 +66,9 @@ struct Metadata {
     log_likelihood: Option<f64>,
     trace: Option<Trace>,
     sources: Sources,
-    /// Empty for models fitted from moments, and in files written before calibration existed.
+    /// Empty for models fitted from moments, and in files written before confidences were calibrated by criterion.
     #[serde(default)]
-    temperatures: Vec<Temperature>,
+    calibrations: Vec<PairCalibration>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -96,15 +98,14 @@ impl Alignment {
         Ok(self.preparation.apply(view, rows))
     }
 
-    /// The calibrated temperature of translations from one view to another. The fallback for a pair with too few shared
-    /// tuples is the geometric mean over the other pairs, which differ little. `None` if no pair has one.
-    pub fn temperature(&self, from: usize, to: usize) -> Option<f64> {
-        let (from, to) = (&self.model.views[from].name, &self.model.views[to].name);
-        let own = self.temperatures.iter().find(|pair| pair.from == *from && pair.to == *to);
-        own.map(|pair| pair.temperature).or_else(|| {
-            let logs: Vec<f64> = self.temperatures.iter().map(|pair| pair.temperature.ln()).collect();
-            (!logs.is_empty()).then(|| (logs.iter().sum::<f64>() / logs.len() as f64).exp())
-        })
+    /// The calibrated confidences of a criterion between two views. The fallback for a pair with too few shared tuples
+    /// is the mean over the other pairs, which differ little. `None` if no pair was calibrated for this criterion.
+    pub fn calibration(&self, a: usize, b: usize, criterion: Criterion) -> Option<Calibration> {
+        let of_criterion = || self.calibrations.iter().filter(|pair| pair.criterion == criterion);
+        let is_of = |pair: &PairCalibration, view: usize| pair.views.contains(&self.model.views[view].name);
+        let own = of_criterion().find(|pair| is_of(pair, a) && is_of(pair, b));
+        own.map(|pair| pair.calibration)
+            .or_else(|| Calibration::mean(&of_criterion().map(|pair| pair.calibration).collect::<Vec<_>>()))
     }
 
     /// Writes a safetensors file.
@@ -155,7 +156,7 @@ impl Alignment {
             log_likelihood: *log_likelihood,
             trace: trace.clone(),
             sources: self.sources.clone(),
-            temperatures: self.temperatures.clone(),
+            calibrations: self.calibrations.clone(),
         };
         (metadata, tensors)
     }
@@ -177,9 +178,8 @@ impl Alignment {
         if names.len() < metadata.views.len() {
             return Err(file.error("has two views of one name"));
         }
-        let is_possible = |pair: &Temperature| pair.temperature > 0.0 && pair.temperature.is_finite();
-        if !metadata.temperatures.iter().all(is_possible) {
-            return Err(file.error("has a temperature that is no positive number"));
+        if !metadata.calibrations.iter().all(|pair| pair.calibration.is_valid()) {
+            return Err(file.error("has an impossible calibration of confidences"));
         }
         let mut views = Vec::new();
         for (number, ViewMetadata { name, dim, .. }) in metadata.views.iter().enumerate() {
@@ -216,7 +216,7 @@ impl Alignment {
             ),
             false => None,
         };
-        let Metadata { sources, temperatures, .. } = metadata;
-        Ok(Alignment { model, preparation, sources, words, temperatures, trained })
+        let Metadata { sources, calibrations, .. } = metadata;
+        Ok(Alignment { model, preparation, sources, words, calibrations, trained })
     }
 }

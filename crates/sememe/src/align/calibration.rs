@@ -1,89 +1,172 @@
-//! Calibration of confidences: the temperature at which they are honest probabilities.
+//! Calibration of confidences on held-out translations.
 //!
-//! A model is fitted to one half of the tuples, and held-out words of the other half are queries among many candidates.
-//! The first candidate has the confidence `p = exp(cos/T) / Σ exp(cos/T)`. The temperature `T` maximises the likelihood
-//! of right and wrong first candidates, `Σ log p` over the right ones plus `Σ log (1 - p)` over the wrong ones.
-//! Maximising the likelihood of the right words instead would not calibrate the first candidate: where several words
-//! are right, it shares one probability among them and doubts each.
+//! A model is fitted to a part of the tuples, and words of the other tuples are queries among many candidates. The
+//! parameters of a [`Calibration`] maximise the likelihood of right and wrong first candidates.
+//!
+//! A dictionary lists the translations of its headwords. Read backwards it is incomplete, and right translations would
+//! count as wrong. So each pair of views is calibrated in the direction of more translations per word, and the other
+//! direction shares the parameters.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
-use rayon::prelude::*;
-
-use super::Temperature;
+use super::PairCalibration;
 use super::held_out::short_fit;
-use crate::error::Result;
+use super::logistic::{HeldOutQuery, most_likely};
+use crate::error::{Error, Result};
 use crate::lexicon::Tuples;
-use crate::linalg::product_of_rows;
 use crate::model::{self, FitOptions, LatentSize, Model};
 use crate::moments::Moments;
-use crate::prepare::scale_to_unit;
+use crate::observe::{Meter, Observer, Stage};
+use crate::retrieve::{Calibration, Criterion, Generative, Hit, PairCoordinates, Retriever, Side, log_row};
 use crate::vectors::{Matrix, View};
 
-/// Candidates of a query: the most frequent words, and all words of tuples. More make little difference.
+/// Criteria with calibrated confidences. The last needs a generative model.
+const CRITERIA: [Criterion; 4] = [Criterion::Nn, Criterion::CSLS, Criterion::ISF, Criterion::Pmi];
+/// Candidates of a query: the most frequent words, and all words of tuples.
 const CANDIDATES: usize = 20_000;
+/// Folds of a cross-validation, and the number of held-out tuples after which no further fold is tried.
+const FOLDS: usize = 5;
+const ENOUGH: usize = 1000;
 /// Maximum and minimum number of queries between two views.
-const MAX_QUERIES: usize = 400;
+const MAX_QUERIES: usize = 2000;
 const MIN_QUERIES: usize = 20;
-/// Queries that one thread handles at a time.
-const QUERIES_AT_A_TIME: usize = 32;
+/// Ratio of translations per word that makes one direction the one of the headwords.
+const CLEARLY_MORE: f64 = 1.05;
 
-/// The data of a calibration.
-pub(super) struct Calibration<'a> {
-    /// The prepared views.
-    pub(super) views: &'a [View],
-    /// The tuples that the model for calibration is fitted to.
-    pub(super) seen: &'a Tuples,
-    /// Given entries that were held out of everything that led to `seen`.
-    pub(super) held_out: &'a Tuples,
-    /// All given entries: each of their translations counts as right.
-    pub(super) given: &'a Tuples,
-    /// Moments of monolingual rows, which are added to the fit.
-    pub(super) monolingual: &'a Moments,
+/// A part of the tuples that a model is fitted to, and entries that were held out of everything that led to it.
+pub(crate) struct Split {
+    pub(crate) seen: Tuples,
+    pub(crate) held_out: Tuples,
 }
 
-/// The temperatures of all pairs of views with enough held-out entries.
-pub(super) fn temperatures(model: &Model, data: &Calibration, options: &FitOptions) -> Result<Vec<Temperature>> {
-    let Calibration { views, seen, held_out, given, monolingual } = *data;
-    let enough = |from: usize, to: usize| held_out.pairs_of(from, to).len() >= MIN_QUERIES;
-    let mut pairs = ordered_pairs(views.len()).filter(|&(from, to)| enough(from, to)).peekable();
-    if pairs.peek().is_none() {
-        return Ok(Vec::new());
-    }
-    let options = FitOptions { latent: LatentSize::Of(model.latent()), ..short_fit(options) };
-    let mut moments = Moments::of(views, seen)?;
-    moments.merge(monolingual)?;
-    // A half may be too small to fit a model; then nothing is calibrated.
-    let Ok((fitted, _)) = model::fit(&moments, &options, &()) else { return Ok(Vec::new()) };
-    let candidates = |view: usize| Candidates::of(&fitted, view, &views[view], given);
-    let candidates = (0..views.len()).map(candidates).collect::<Result<Vec<_>>>()?;
-    let name = |view: usize| model.views[view].name.clone();
-    let temperature = |(from, to)| {
-        let queries = held_out_queries(&candidates, seen, given, (from, to));
-        let temperature = (queries.len() >= MIN_QUERIES).then(|| most_likely(&queries))?;
-        Some(Temperature { from: name(from), to: name(to), temperature })
+/// The splits of a cross-validation, as many as are needed for enough held-out entries.
+pub(super) fn folds(tuples: &Tuples) -> Vec<Split> {
+    let needed = (ENOUGH * FOLDS).div_ceil(tuples.len().max(1)).min(FOLDS);
+    let split = |fold| {
+        let [seen, held_out] = tuples.fold(FOLDS, fold);
+        Split { seen, held_out }
     };
-    Ok(pairs.filter_map(temperature).collect())
+    (0..needed).map(split).collect()
 }
 
-fn ordered_pairs(views: usize) -> impl Iterator<Item = (usize, usize)> {
-    (0..views).flat_map(move |from| (0..views).filter(move |&to| to != from).map(move |to| (from, to)))
+/// The calibrations of all pairs of views with enough held-out entries, for models that are fitted anew to each part.
+/// `given` are all given entries: each of their translations counts as right.
+pub(super) fn of_model(
+    model: &Model,
+    views: &[View],
+    (splits, given): (&[Split], &Tuples),
+    monolingual: &Moments,
+    options: &FitOptions,
+    observer: &dyn Observer,
+) -> Result<Vec<PairCalibration>> {
+    let mut options = short_fit(options);
+    if model.method.shrinks() {
+        options.latent = LatentSize::Of(model.latent());
+    }
+    let names: Vec<&str> = model.views.iter().map(|view| view.name.as_str()).collect();
+    let rows: Vec<Option<&Matrix>> = views.iter().map(|view| Some(view.rows())).collect();
+    let pairs = pairs_of_views(views.len());
+    of_fits(&names, &rows, &pairs, (splits, given), observer, |split| {
+        let mut moments = Moments::of(views, &split.seen)?;
+        moments.merge(monolingual)?;
+        let (fitted, _) = model::fit(&moments, &options, &())?;
+        let latent = fitted.clone();
+        let project = move |view: usize, rows: &Matrix| latent.views[view].project(rows);
+        Ok((fitted, Box::new(project) as Project))
+    })
 }
 
-/// Candidate words of a view and their unit vectors in the latent space.
+/// Projects rows of a view.
+pub(super) type Project<'a> = Box<dyn Fn(usize, &Matrix) -> Result<Matrix> + 'a>;
+
+/// The calibrations of some pairs of views. `rows` are the rows of each view before `fit`'s projection; a view without
+/// rows has no candidates.
+pub(super) fn of_fits<'a>(
+    names: &[&str],
+    rows: &[Option<&Matrix>],
+    pairs: &[[usize; 2]],
+    (splits, given): (&[Split], &Tuples),
+    observer: &dyn Observer,
+    fit: impl Fn(&Split) -> Result<(Model, Project<'a>)>,
+) -> Result<Vec<PairCalibration>> {
+    let directions: Vec<(usize, usize)> = pairs.iter().flat_map(|&pair| directions(given, pair)).collect();
+    let meter = Meter::new(observer, Stage::Calibrating, splits.len() * directions.len() * CRITERIA.len());
+    let mut queries: BTreeMap<([usize; 2], usize), Vec<HeldOutQuery>> = BTreeMap::new();
+    for split in splits {
+        meter.check()?;
+        // A part may be too small to fit a model.
+        let (model, project) = match fit(split) {
+            Err(Error::NotEnoughData(_)) => continue,
+            fitted => fitted?,
+        };
+        let mut sides = BTreeMap::new();
+        for &(from, to) in &directions {
+            meter.check()?;
+            let asked = Asked::of(split, given, (from, to));
+            if asked.words.is_empty() {
+                continue;
+            }
+            for view in [from, to] {
+                if let (false, Some(rows)) = (sides.contains_key(&view), rows[view]) {
+                    sides.insert(view, Candidates::of(rows, given, view, &project)?);
+                }
+            }
+            let (Some(source), Some(target)) = (sides.get(&from), sides.get(&to)) else { continue };
+            let pair = PairCoordinates::of(&model, from, to)?;
+            for (number, criterion) in CRITERIA.into_iter().enumerate() {
+                let mut builder = Retriever::between(&source.side, &target.side, criterion).pair(pair.clone());
+                if criterion.is_generative() {
+                    // Methods without a noise model have no such criteria.
+                    let Ok(generative) = Generative::new(&model, from, to, None) else { continue };
+                    builder = builder.generative(generative);
+                }
+                let retriever = builder.build(&meter.stopping())?;
+                let found = asked.retrieve(&retriever, source, target, &meter.stopping())?;
+                queries.entry(([from.min(to), from.max(to)], number)).or_default().extend(found);
+                meter.advance(1)?;
+            }
+        }
+    }
+    let calibrated = queries.iter().filter(|(_, queries)| queries.len() >= MIN_QUERIES);
+    let of_pair = |(&([a, b], number), queries): (&([usize; 2], usize), &Vec<HeldOutQuery>)| PairCalibration {
+        views: [names[a].to_owned(), names[b].to_owned()],
+        criterion: CRITERIA[number],
+        calibration: most_likely(queries),
+    };
+    Ok(calibrated.map(of_pair).collect())
+}
+
+/// All pairs of views.
+fn pairs_of_views(views: usize) -> Vec<[usize; 2]> {
+    (0..views).flat_map(|a| (a + 1..views).map(move |b| [a, b])).collect()
+}
+
+/// The directions that a pair of views is calibrated in: from the headwords, or both if it is not clear which those are.
+fn directions(given: &Tuples, [a, b]: [usize; 2]) -> Vec<(usize, usize)> {
+    let pairs = given.pairs_of(a, b);
+    let distinct = |side: fn(&(usize, usize)) -> usize| pairs.iter().map(side).collect::<BTreeSet<_>>().len() as f64;
+    let (of_a, of_b) = (distinct(|pair| pair.0), distinct(|pair| pair.1));
+    match () {
+        () if of_b > CLEARLY_MORE * of_a => vec![(a, b)],
+        () if of_a > CLEARLY_MORE * of_b => vec![(b, a)],
+        () => vec![(a, b), (b, a)],
+    }
+}
+
+/// Candidate words of a view and their latent vectors.
 struct Candidates {
     rows: Vec<usize>,
-    latent: Matrix,
+    side: Arc<Side>,
 }
 
 impl Candidates {
-    fn of(model: &Model, place: usize, view: &View, tuples: &Tuples) -> Result<Self> {
-        let of_tuples = tuples.iter().filter_map(|tuple| tuple[place]);
-        let rows: BTreeSet<usize> = (0..view.len().min(CANDIDATES)).chain(of_tuples).collect();
-        let rows: Vec<usize> = rows.into_iter().collect();
-        let mut latent = model.views[place].project(&view.rows().select(&rows))?;
-        scale_to_unit(&mut latent);
-        Ok(Candidates { rows, latent })
+    fn of(rows: &Matrix, given: &Tuples, view: usize, project: &Project) -> Result<Self> {
+        let of_tuples = given.iter().filter_map(|tuple| tuple[view]);
+        let chosen: BTreeSet<usize> = (0..rows.rows().min(CANDIDATES)).chain(of_tuples).collect();
+        let chosen: Vec<usize> = chosen.into_iter().collect();
+        let latent = project(view, &rows.select(&chosen))?;
+        Ok(Candidates { rows: chosen, side: Side::new(latent) })
     }
 
     fn place(&self, row: usize) -> usize {
@@ -91,126 +174,41 @@ impl Candidates {
     }
 }
 
-/// The result of a held-out query: whether the first candidate is right, and how far behind the others are.
-struct HeldOutQuery {
-    is_right: bool,
-    /// Histogram of the differences of cosine to the first candidate, in bins of [`STEP`].
-    behind: Vec<u32>,
+/// Held-out words of one view, and their right translations in another.
+struct Asked {
+    words: Vec<(usize, Vec<usize>)>,
 }
 
-/// Width of a histogram bin; small compared with any temperature.
-const STEP: f32 = 1.0 / 1024.0;
-/// Number of bins: cosines differ by at most 2.
-const STEPS: usize = 2 * 1024 + 1;
-
-/// Queries words that are in no tuple of `seen`. Every translation in `all` is right.
-fn held_out_queries(
-    candidates: &[Candidates],
-    seen: &Tuples,
-    all: &Tuples,
-    (from, to): (usize, usize),
-) -> Vec<HeldOutQuery> {
-    let known: BTreeSet<usize> = seen.iter().filter_map(|tuple| tuple[from]).collect();
-    let mut right: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
-    for (word, translation) in all.pairs_of(from, to) {
-        if !known.contains(&word) {
-            right.entry(word).or_default().push(candidates[to].place(translation));
-        }
-    }
-    let spacing = right.len().div_ceil(MAX_QUERIES).max(1);
-    let queries: Vec<(usize, &Vec<usize>)> =
-        right.iter().step_by(spacing).map(|(&word, right)| (word, right)).collect();
-    let (sources, targets) = (&candidates[from], &candidates[to].latent);
-    let look = |queries: &[(usize, &Vec<usize>)]| {
-        let places: Vec<usize> = queries.iter().map(|(word, _)| sources.place(*word)).collect();
-        let rows = sources.latent.select(&places);
-        let mut cosines = vec![0.0; queries.len() * targets.rows()];
-        product_of_rows(rows.as_slice(), targets.as_slice(), targets.cols(), &mut cosines);
-        let of_query = |((_, right), cosines): (&(usize, &Vec<usize>), &[f32])| HeldOutQuery::of(cosines, right);
-        queries.iter().zip(cosines.chunks_exact(targets.rows())).map(of_query).collect::<Vec<_>>()
-    };
-    queries.par_chunks(QUERIES_AT_A_TIME).flat_map_iter(look).collect()
-}
-
-impl HeldOutQuery {
-    fn of(cosines: &[f32], right: &[usize]) -> Self {
-        // The first of equal candidates wins, as in retrieval.
-        let is_better = |best: usize, other: usize| cosines[other] > cosines[best];
-        let first = (0..cosines.len()).reduce(|best, other| if is_better(best, other) { other } else { best });
-        let first = first.expect("the right words are candidates");
-        let mut behind = vec![0; STEPS];
-        for (place, cosine) in cosines.iter().enumerate() {
-            if place != first {
-                behind[(((cosines[first] - cosine) / STEP) as usize).min(STEPS - 1)] += 1;
+impl Asked {
+    /// Words that are in no tuple that a model was fitted to. Every given translation of them is right.
+    fn of(split: &Split, given: &Tuples, (from, to): (usize, usize)) -> Self {
+        let seen: BTreeSet<usize> = split.seen.iter().filter_map(|tuple| tuple[from]).collect();
+        let held_out: BTreeSet<usize> = split.held_out.pairs_of(from, to).into_iter().map(|(word, _)| word).collect();
+        let mut right: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        for (word, translation) in given.pairs_of(from, to) {
+            if held_out.contains(&word) && !seen.contains(&word) {
+                right.entry(word).or_default().push(translation);
             }
         }
-        HeldOutQuery { is_right: right.contains(&first), behind }
+        let spacing = right.len().div_ceil(MAX_QUERIES).max(1);
+        Asked { words: right.into_iter().step_by(spacing).collect() }
     }
-}
 
-const MIN_TEMPERATURE: f64 = 0.005;
-const MAX_TEMPERATURE: f64 = 1.0;
-const GRID: usize = 32;
-const REFINEMENTS: usize = 24;
-
-/// The maximum-likelihood temperature.
-fn most_likely(queries: &[HeldOutQuery]) -> f64 {
-    let rights = queries.iter().filter(|queries| queries.is_right).count();
-    // As in Platt scaling, one more query of each kind is imagined: a sample without errors does not prove certainty.
-    let (sure, unsure) = ((rights + 1) as f64 / (rights + 2) as f64, 1.0 / (queries.len() - rights + 2) as f64);
-    let log_likelihood = |log_temperature: f64| -> f64 {
-        let temperature = log_temperature.exp();
-        let weights: Vec<f64> =
-            (0..STEPS).map(|step| (-(step as f64 + 0.5) * f64::from(STEP) / temperature).exp()).collect();
-        let of_word = |queries: &HeldOutQuery| {
-            let others: f64 =
-                queries.behind.iter().zip(&weights).map(|(&count, weight)| f64::from(count) * weight).sum();
-            let (log_p, log_not_p) = (-others.ln_1p(), others.max(f64::MIN_POSITIVE).ln() - others.ln_1p());
-            let p = if queries.is_right { sure } else { unsure };
-            p * log_p + (1.0 - p) * log_not_p
+    fn retrieve(
+        &self,
+        retriever: &Retriever,
+        source: &Candidates,
+        target: &Candidates,
+        observer: &dyn Observer,
+    ) -> Result<Vec<HeldOutQuery>> {
+        let places: Vec<usize> = self.words.iter().map(|(word, _)| source.place(*word)).collect();
+        let queries = source.side.matrix().select(&places);
+        let hits = retriever.rank(&queries, Calibration::CANDIDATES, observer)?;
+        let result = |((word, right), hits): (&(usize, Vec<usize>), Vec<Hit>)| {
+            let first = target.rows[hits.first()?.index];
+            let scores = hits.iter().map(|hit| f64::from(hit.score)).collect();
+            Some(HeldOutQuery { is_right: right.contains(&first), scores, log_row: log_row(*word) })
         };
-        queries.iter().map(of_word).sum()
-    };
-    maximum(log_likelihood, (MIN_TEMPERATURE.ln(), MAX_TEMPERATURE.ln())).exp()
-}
-
-/// Maximises a function of one variable: the best point of a grid, refined by golden-section search.
-fn maximum(function: impl Fn(f64) -> f64, (low, high): (f64, f64)) -> f64 {
-    let at = |step: usize| low + (high - low) * step as f64 / GRID as f64;
-    let values: Vec<f64> = (0..=GRID).map(|step| function(at(step))).collect();
-    let best = (0..=GRID).fold(0, |best, step| if values[step] > values[best] { step } else { best });
-    let (mut a, mut b) = (at(best.saturating_sub(1)), at((best + 1).min(GRID)));
-    let golden = 0.5 * (5.0_f64.sqrt() - 1.0);
-    for _ in 0..REFINEMENTS {
-        let (left, right) = (b - golden * (b - a), a + golden * (b - a));
-        if function(left) >= function(right) { b = right } else { a = left }
-    }
-    0.5 * (a + b)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn finds_the_maximum_inside_and_at_the_ends() {
-        for top in [-2.0, -0.3, 1.234, 5.0] {
-            assert!((maximum(|x| -(x - top).powi(2), (-2.0, 5.0)) - top).abs() < 1e-4, "{top}");
-        }
-    }
-
-    #[test]
-    fn temperatures_grow_with_the_share_of_wrong_words() {
-        let queries = |is_right| HeldOutQuery::of(&[0.1, 0.6, 0.5, 0.2], if is_right { &[1] } else { &[2] });
-        let of = |rights: usize| most_likely(&(0..100).map(|i| queries(i < rights)).collect::<Vec<_>>());
-        let temperatures = [95, 80, 60, 40].map(of);
-        assert!(temperatures.is_sorted(), "{temperatures:?}");
-        // With p = 0.8, the other candidates weigh a quarter of the first.
-        let p = |temperature: f64| {
-            1.0 / [0.0, 0.1, 0.4, 0.5].map(|behind: f64| (-behind / temperature).exp()).iter().sum::<f64>()
-        };
-        assert!((p(of(80)) - 0.8).abs() < 0.02, "{}", p(of(80)));
-        // All are right, but the confidence stays below 1.
-        assert!(of(100) > MIN_TEMPERATURE * 1.5 && p(of(100)) < 0.9999);
+        Ok(self.words.iter().zip(hits).filter_map(result).collect())
     }
 }

@@ -6,14 +6,14 @@
 
 use std::collections::BTreeMap;
 
-use super::{Alignment, held_out};
+use super::{Alignment, PairCalibration, calibration, held_out, short_fit, unless_stopped};
 use crate::error::{Error, Result};
 use crate::lexicon::{TrainedPairs, Tuples};
 use crate::linalg::{Cholesky, Mat, symmetric, times_vector};
 use crate::model::new_view::{self, Group};
 use crate::model::{self, FitOptions, FitWarning, LatentView, Method, Model, Shrinkage};
 use crate::moments::{Moments, PatternMoments, Shape, Source};
-use crate::observe::Observer;
+use crate::observe::{Observer, Remembering};
 use crate::prepare::Normalizer;
 use crate::vectors::{Label, Matrix, View};
 
@@ -42,6 +42,7 @@ pub fn extend(
     options: &FitOptions,
     observer: &dyn Observer,
 ) -> Result<Extended> {
+    let observer = &Remembering::new(observer);
     let name = view.name().to_owned();
     if alignment.model.view_index(&name).is_ok() {
         return Err(Error::argument("view", &name, "the space has a view of that name already; choose another"));
@@ -61,28 +62,70 @@ pub fn extend(
     extended.sources.views.push(source);
     extended.preparation.normalizers.push(Normalizer::fit_apply(&alignment.preparation.steps, view.rows_mut()));
 
-    let (fitted, shrinkage, warnings) = match alignment.model.method {
-        Method::Ibfa | Method::Mbfa => {
-            let known = what_is_known(&alignment.model, latent, tuples)?;
-            let mut options = options.clone();
-            if options.shrinkage == Shrinkage::Auto {
-                options.shrinkage = held_out_shrinkage(&alignment.model, latent, view.rows(), tuples);
-            }
-            new_view::fit(&name, view.dim(), &groups(&known, view.rows())?, &options, observer)?
-        }
-        method @ (Method::Svd | Method::LeastSquares) => {
-            let pairs = mean_pairs(alignment.model.latent(), latent, view.rows(), tuples)?;
-            map_to_latent(method, &name, (alignment.model.latent(), pairs), options)?
-        }
-        method @ (Method::Cca | Method::CcaNipals) => {
-            let expected = "only spaces of ibfa, mbfa, svd and least-squares can be extended";
-            return Err(Error::argument("method of the space", method, expected));
-        }
-    };
+    let mut options = options.clone();
+    if matches!(alignment.model.method, Method::Ibfa | Method::Mbfa) && options.shrinkage == Shrinkage::Auto {
+        options.shrinkage = held_out_shrinkage(&alignment.model, latent, view.rows(), tuples);
+    }
+    let (fitted, shrinkage, warnings) = fit_view(&alignment.model, latent, &view, tuples, &options, observer)?;
+    let calibrated = calibrations(&alignment.model, latent, &view, tuples, &options, observer);
+    extended.calibrations.extend(unless_stopped(calibrated)?);
     extended.model.views.push(fitted);
     extended.model.shrinkage.push(shrinkage);
     let latent = extended.model.latent_view(alignment.model.views.len(), &view)?;
     Ok(Extended { alignment: extended, latent, warnings })
+}
+
+/// Fits the parameters of the new view to tuples by the method of the space.
+fn fit_view(
+    model: &Model,
+    latent: &[Option<View>],
+    view: &View,
+    tuples: &Tuples,
+    options: &FitOptions,
+    observer: &dyn Observer,
+) -> Result<(model::ViewModel, f64, Vec<FitWarning>)> {
+    match model.method {
+        Method::Ibfa | Method::Mbfa => {
+            let known = what_is_known(model, latent, tuples)?;
+            new_view::fit(view.name(), view.dim(), &groups(&known, view.rows())?, options, observer)
+        }
+        method @ (Method::Svd | Method::LeastSquares) => {
+            let pairs = mean_pairs(model.latent(), latent, view.rows(), tuples)?;
+            map_to_latent(method, view.name(), (model.latent(), pairs), options)
+        }
+        method @ (Method::Cca | Method::CcaNipals) => {
+            let expected = "only spaces of ibfa, mbfa, svd and least-squares can be extended";
+            Err(Error::argument("method of the space", method, expected))
+        }
+    }
+}
+
+/// Calibrates confidences between the new view and each known one, by cross-validation of the new view's fit.
+fn calibrations(
+    model: &Model,
+    latent: &[Option<View>],
+    view: &View,
+    tuples: &Tuples,
+    options: &FitOptions,
+    observer: &dyn Observer,
+) -> Result<Vec<PairCalibration>> {
+    let new = latent.len();
+    let options = short_fit(options);
+    let names: Vec<&str> = model.views.iter().map(|view| view.name.as_str()).chain([view.name()]).collect();
+    let known = latent.iter().map(|known| known.as_ref().map(View::rows));
+    let rows: Vec<Option<&Matrix>> = known.chain([Some(view.rows())]).collect();
+    let pairs: Vec<[usize; 2]> = (0..new).map(|known| [known, new]).collect();
+    let splits = calibration::folds(tuples);
+    calibration::of_fits(&names, &rows, &pairs, (&splits, tuples), observer, |split| {
+        let (fitted, shrinkage, _) = fit_view(model, latent, view, &split.seen, &options, &())?;
+        let mut extended = model.clone();
+        extended.views.push(fitted.clone());
+        extended.shrinkage.push(shrinkage);
+        // The vectors of known views are latent vectors already.
+        let project =
+            move |view: usize, rows: &Matrix| if view == new { fitted.project(rows) } else { Ok(rows.clone()) };
+        Ok((extended, Box::new(project) as calibration::Project))
+    })
 }
 
 /// Tuples with the same known views: the rows of these and of the new view, and the weight of each tuple.
@@ -177,9 +220,6 @@ fn groups(known: &[Known], new: &Matrix) -> Result<Vec<Group>> {
 
 /// The shrinkage with the best retrieval of held-out tuples, as for a whole space.
 fn held_out_shrinkage(model: &Model, latent: &[Option<View>], new: &Matrix, tuples: &Tuples) -> Shrinkage {
-    if tuples.len() as f64 >= held_out::MANY * new.cols() as f64 {
-        return Shrinkage::Auto;
-    }
     let [train, test] = tuples.halves().map(|half| what_is_known(model, latent, &half));
     // A half may be too small to fit a model.
     let (Ok(train), Ok(test)) = (train, test) else { return Shrinkage::Auto };
@@ -197,10 +237,8 @@ fn held_out_shrinkage(model: &Model, latent: &[Option<View>], new: &Matrix, tupl
         };
         test.iter().map(log_ranks).sum()
     };
-    match held_out::best(|by| score(by).unwrap_or(f64::INFINITY)) {
-        Some(by) => Shrinkage::By(by),
-        None => Shrinkage::Auto,
-    }
+    let best = held_out::best(|by| Ok(score(by).unwrap_or(f64::INFINITY)));
+    best.ok().flatten().map_or(Shrinkage::Auto, Shrinkage::By)
 }
 
 /// Moments of the new vectors with the mean of the known latent vectors, for methods without densities.

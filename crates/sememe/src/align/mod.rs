@@ -4,25 +4,27 @@ mod alignment;
 mod calibration;
 mod extend;
 mod held_out;
+mod logistic;
 mod summary;
 
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-pub use self::alignment::{Alignment, Temperature};
-use self::calibration::Calibration;
+pub use self::alignment::{Alignment, PairCalibration};
+pub(crate) use self::calibration::Split;
 pub use self::extend::{Extended, extend};
+use self::held_out::HeldOut;
 pub(crate) use self::held_out::short_fit;
 pub use self::held_out::shrinkage as held_out_shrinkage;
-pub use self::summary::{AlignSummary, AlignedView};
+pub use self::summary::{AlignSummary, AlignedView, ShrinkageRule};
 use crate::error::{Error, Result};
 use crate::lexicon::{TrainedPairs, Tuples};
 use crate::model::mbfa::Start;
 use crate::model::{self, FitOptions, FitWarning, LatentSize, LatentView, Method, Shrinkage};
 use crate::moments::{Evidence, EvidenceOptions};
 use crate::names::setters;
-use crate::observe::Observer;
+use crate::observe::{Observer, Remembering};
 use crate::vectors::View;
 
 /// Options of [`align`](align()).
@@ -46,6 +48,8 @@ pub struct Aligned {
     pub alignment: Alignment,
     /// The latent vectors of each view; `None` for views without vectors.
     pub latent: Vec<Option<LatentView>>,
+    /// How the shrinkage of the views was chosen.
+    pub shrinkage_rule: ShrinkageRule,
     /// Warnings about the fit.
     pub warnings: Vec<FitWarning>,
 }
@@ -58,13 +62,15 @@ pub struct Fitted {
     pub alignment: Alignment,
     /// The views with their prepared rows.
     pub prepared: Vec<View>,
+    /// How the shrinkage of the views was chosen.
+    pub shrinkage_rule: ShrinkageRule,
     /// Warnings about the fit.
     pub warnings: Vec<FitWarning>,
 }
 
-/// Prepares the views, fits a model to the tuples and projects every row. With few tuples, automatic shrinkage is
+/// Prepares the views, fits a model to the tuples and projects every row. Automatic shrinkage is
 /// chosen by held-out retrieval; see [`Shrinkage::Auto`] for the fallback. Held-out translations also calibrate
-/// confidences; see [`Alignment::temperature`].
+/// confidences; see [`Alignment::calibration`].
 pub fn align(views: Vec<View>, tuples: &Tuples, options: &AlignOptions, observer: &dyn Observer) -> Result<Aligned> {
     fit(views, tuples, options, observer)?.project()
 }
@@ -72,24 +78,24 @@ pub fn align(views: Vec<View>, tuples: &Tuples, options: &AlignOptions, observer
 impl Fitted {
     /// Projects every row into the latent space.
     pub fn project(self) -> Result<Aligned> {
-        let Fitted { alignment, prepared, warnings } = self;
+        let Fitted { alignment, prepared, shrinkage_rule, warnings } = self;
         let project = |(view, prepared): (usize, &View)| alignment.model.latent_view(view, prepared).map(Some);
         let latent = prepared.iter().enumerate().map(project).collect::<Result<_>>()?;
-        Ok(Aligned { alignment, latent, warnings })
+        Ok(Aligned { alignment, latent, shrinkage_rule, warnings })
     }
 }
 
 /// [`align`](align()) without the projection.
 pub fn fit(views: Vec<View>, tuples: &Tuples, options: &AlignOptions, observer: &dyn Observer) -> Result<Fitted> {
-    fit_with(views, tuples, tuples, CalibrateBy::Halves, options, observer)
+    fit_with(views, tuples, tuples, CalibrateBy::Folds, options, observer)
 }
 
 /// The data that confidences are calibrated on.
-pub(crate) enum CalibrateBy<'a> {
-    /// A model of one half of the tuples, and the entries of the other half.
-    Halves,
-    /// A model of `seen`, and entries that were held out of everything that led to it.
-    HeldOut { seen: &'a Tuples, held_out: &'a Tuples },
+pub(crate) enum CalibrateBy {
+    /// Cross-validation.
+    Folds,
+    /// Entries that were held out of everything that led to the others.
+    HeldOut(Split),
     /// No calibration: there are no held-out entries.
     Nothing,
 }
@@ -104,29 +110,57 @@ pub(crate) fn fit_with(
     options: &AlignOptions,
     observer: &dyn Observer,
 ) -> Result<Fitted> {
+    let observer = &Remembering::new(observer);
     let (evidence, prepared) = Evidence::gather(views, tuples, &options.evidence)?;
     let mut options = options.clone();
     if let Some(before) = &options.resume {
         check_resumable(before, &evidence, &mut options.fit)?;
     }
-    if options.fit.shrinkage == Shrinkage::Auto {
-        options.fit.shrinkage = held_out_shrinkage(&evidence.moments, &prepared, tuples, &options.fit)?;
+    let method = options.fit.method_for(prepared.len());
+    let is_learned = !std::ptr::eq(tuples, given);
+    // Self-learning that was stopped early ends with a fit to what it has.
+    let unless_learned = |error: Error| if is_learned && matches!(error, Error::Stopped) { Ok(()) } else { Err(error) };
+    let held_out = match HeldOut::new(&evidence.moments, &prepared, given, method, observer) {
+        Ok(held_out) => held_out,
+        Err(error) => unless_learned(error).map(|()| HeldOut::default())?,
+    };
+    let mut shrinkage_rule = ShrinkageRule::Given;
+    if options.fit.shrinkage == Shrinkage::Auto && method.shrinks() {
+        let chosen = match is_learned {
+            false => held_out.best_shrinkage(observer),
+            true => held_out_shrinkage(&evidence.moments, &prepared, tuples, &options.fit, observer),
+        };
+        options.fit.shrinkage = chosen.or_else(|error| unless_learned(error).map(|()| Shrinkage::Auto))?;
+        shrinkage_rule = match options.fit.shrinkage {
+            Shrinkage::Auto => ShrinkageRule::Formula,
+            _ => ShrinkageRule::HeldOut,
+        };
     }
+    let at_chance = held_out.at_chance();
     let monolingual = evidence.moments.of_single_views();
-    let (mut alignment, warnings) = fit_evidence(evidence, &options, observer)?;
+    let (mut alignment, mut warnings) = fit_evidence(evidence, &options, observer)?;
+    let name = |view: usize| alignment.model.views[view].name.clone();
+    let at_chance = at_chance.into_iter().map(|(views, entries)| (views.map(name), entries));
+    warnings.extend(at_chance.map(|(views, entries)| FitWarning::Chance { views, entries }));
     let names: Vec<&str> = prepared.iter().map(View::name).collect();
     alignment.trained = Some(TrainedPairs::of(given, &names, |view, row| prepared[view].label(row)));
-    let halves = tuples.halves();
-    let split = match calibrate {
-        CalibrateBy::Halves => Some((&halves[0], &halves[1])),
-        CalibrateBy::HeldOut { seen, held_out } => Some((seen, held_out)),
-        CalibrateBy::Nothing => None,
+    let splits = match calibrate {
+        CalibrateBy::Folds => calibration::folds(tuples),
+        CalibrateBy::HeldOut(split) => vec![split],
+        CalibrateBy::Nothing => Vec::new(),
     };
-    if let Some((seen, held_out)) = split {
-        let data = Calibration { views: &prepared, seen, held_out, given, monolingual: &monolingual };
-        alignment.temperatures = calibration::temperatures(&alignment.model, &data, &options.fit)?;
+    let data = (&splits[..], given);
+    let calibrated = calibration::of_model(&alignment.model, &prepared, data, &monolingual, &options.fit, observer);
+    alignment.calibrations = unless_stopped(calibrated)?;
+    Ok(Fitted { alignment, prepared, shrinkage_rule, warnings })
+}
+
+/// A fit that was stopped early is kept, without confidences.
+fn unless_stopped(calibrated: Result<Vec<PairCalibration>>) -> Result<Vec<PairCalibration>> {
+    match calibrated {
+        Err(Error::Stopped) => Ok(Vec::new()),
+        calibrated => calibrated,
     }
-    Ok(Fitted { alignment, prepared, warnings })
 }
 
 /// Fits a model to evidence that was gathered before, perhaps elsewhere.
@@ -143,7 +177,7 @@ pub fn fit_evidence(
     let (model, warnings) = model::fit(&evidence.moments, &fit, observer)?;
     let words = vec![0; model.views.len()];
     let Evidence { preparation, sources, .. } = evidence;
-    Ok((Alignment { model, preparation, sources, words, temperatures: Vec::new(), trained: None }, warnings))
+    Ok((Alignment { model, preparation, sources, words, calibrations: Vec::new(), trained: None }, warnings))
 }
 
 /// [`fit_evidence`], then projects the views whose vectors are available. Views are matched by name; the others have no
@@ -169,7 +203,11 @@ pub fn align_evidence(
         let prepared = alignment.prepare(place, view.rows().clone())?;
         latent.push(Some(alignment.model.latent_view(place, &view.with_rows(prepared))?));
     }
-    Ok(Aligned { alignment, latent, warnings })
+    let shrinkage_rule = match options.fit.shrinkage {
+        Shrinkage::Auto => ShrinkageRule::Formula,
+        _ => ShrinkageRule::Given,
+    };
+    Ok(Aligned { alignment, latent, shrinkage_rule, warnings })
 }
 
 /// Checks that a fit is resumed with the data and settings of the earlier one.

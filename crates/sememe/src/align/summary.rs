@@ -1,10 +1,38 @@
 //! A serialisable summary of a fit.
 
+use std::fmt;
+
 use serde::Serialize;
 
 use super::Aligned;
 use crate::model::Method;
 use crate::names::serialize_count;
+
+/// How the shrinkage of a fit was chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum ShrinkageRule {
+    /// It was given, or the method has none.
+    Given,
+    /// By the retrieval of held-out entries.
+    HeldOut,
+    /// By the formula of oracle approximating shrinkage, as there were too few entries to hold some out.
+    Formula,
+    /// A value for pairs that were mostly learned.
+    Learned,
+}
+
+impl fmt::Display for ShrinkageRule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            ShrinkageRule::Given => "as given",
+            ShrinkageRule::HeldOut => "chosen by retrieval of held-out entries",
+            ShrinkageRule::Formula => "by formula (oracle approximating shrinkage), as few entries could be held out",
+            ShrinkageRule::Learned => "a value for learned pairs",
+        })
+    }
+}
 
 /// A summary of a fit: its data, method and convergence.
 ///
@@ -43,6 +71,8 @@ pub struct AlignSummary {
     pub certificate: Option<f64>,
     /// How much another EM step would change the noise.
     pub residual: Option<f64>,
+    /// How the shrinkage of the views was chosen.
+    pub shrinkage_rule: ShrinkageRule,
     /// The views.
     pub views: Vec<AlignedView>,
     /// Warnings about the fit.
@@ -87,6 +117,7 @@ impl Aligned {
             last_rise: trace.and_then(|trace| trace.rise),
             certificate: trace.and_then(|trace| trace.certificate),
             residual: trace.map(|trace| trace.residual),
+            shrinkage_rule: self.shrinkage_rule,
             views,
             warnings: self.warnings.iter().map(ToString::to_string).collect(),
         }

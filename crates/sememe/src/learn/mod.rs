@@ -23,7 +23,7 @@ pub use self::report::{Doubtful, LearningReport, NamedDoubtful, NamedReport};
 use self::rounds::{Learner, Pairs, Watch, pairs_of_views};
 pub use self::start::Chance;
 use self::words::FrequentWords;
-use crate::align::{self, CalibrateBy, Fitted};
+use crate::align::{self, CalibrateBy, Fitted, ShrinkageRule, Split};
 use crate::error::{Error, Result};
 use crate::lexicon::Tuples;
 use crate::model::{Model, Shrinkage};
@@ -154,20 +154,23 @@ pub fn learn(views: Vec<View>, given: &Tuples, options: &LearnOptions, observer:
         seen.add_all(&induced);
     }
     let mut last = options.align.clone();
-    if has_helped
+    let has_value_for_learned = has_helped
         && is_mostly_induced
         && last.fit.shrinkage == Shrinkage::Auto
-        && last.fit.method_for(views.len()).shrinks()
-    {
+        && last.fit.method_for(views.len()).shrinks();
+    if has_value_for_learned {
         last.fit.shrinkage = Shrinkage::By(learner.shrinkage_of(tuples.weight()).max(LAST_SHRINKAGE));
     }
     let calibrate = match (has_helped, held_out.is_empty()) {
-        (true, false) => CalibrateBy::HeldOut { seen: &seen, held_out: &held_out },
+        (true, false) => CalibrateBy::HeldOut(Split { seen, held_out }),
         (true, true) => CalibrateBy::Nothing,
-        (false, _) => CalibrateBy::Halves,
+        (false, _) => CalibrateBy::Folds,
     };
     let induced = tuples.len() - trusted.len();
-    let fitted = align::fit_with(views, &tuples, given, calibrate, &last, observer)?;
+    let mut fitted = align::fit_with(views, &tuples, given, calibrate, &last, observer)?;
+    if has_value_for_learned {
+        fitted.shrinkage_rule = ShrinkageRule::Learned;
+    }
     let rounds = watch.rounds;
     Ok(Learned { fitted, report: LearningReport { rounds, induced, has_helped, chances, doubtful } })
 }

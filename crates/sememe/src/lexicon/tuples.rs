@@ -123,7 +123,13 @@ impl Tuples {
 
     /// A training part and a held-out part of every `nth` row. Tuples stay together as in [`Tuples::halves`].
     pub fn hold_out(&self, nth: usize) -> [Tuples; 2] {
-        self.split(|row| row % nth == nth - 1)
+        self.fold(nth, nth - 1)
+    }
+
+    /// A training part and the held-out part number `fold` of `folds`, for cross-validation. Tuples stay together as in
+    /// [`Tuples::halves`].
+    pub fn fold(&self, folds: usize, fold: usize) -> [Tuples; 2] {
+        self.split(|row| row % folds == fold)
     }
 
     fn split(&self, is_second: impl Fn(usize) -> bool) -> [Tuples; 2] {

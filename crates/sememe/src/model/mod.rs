@@ -63,7 +63,7 @@ impl Method {
         names::of(&self, &Method::ALL)
     }
 
-    /// Whether automatic shrinkage applies to this method.
+    /// Whether automatic shrinkage applies to this method. The same methods have a latent size.
     pub(crate) fn shrinks(self) -> bool {
         !matches!(self, Method::Svd | Method::LeastSquares)
     }

@@ -14,8 +14,8 @@ use crate::names::serde_as_spelled;
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 #[non_exhaustive]
 pub enum Shrinkage {
-    /// Chosen from the data. With vectors available and few tuples, [`align`](crate::align::align()) chooses it by
-    /// held-out retrieval; the fallback is [`Shrinkage::Oas`].
+    /// Chosen from the data. Where the vectors are available, [`align`](crate::align::align()) chooses it by held-out
+    /// retrieval. The fallback, for moments alone and for too few tuples, is [`Shrinkage::Oas`].
     #[default]
     Auto,
     /// Oracle approximating shrinkage (Chen, Wiesel, Eldar & Hero 2010), which needs only the covariance.

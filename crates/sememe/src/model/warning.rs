@@ -54,6 +54,13 @@ pub enum FitWarning {
         /// Likelihood evaluations so far.
         evaluations: usize,
     },
+    /// Held-out entries between two views are retrieved no better than chance: the dictionary is worthless or too small.
+    Chance {
+        /// The views.
+        views: [String; 2],
+        /// How many held-out entries.
+        entries: usize,
+    },
     /// Tuples with only one view carry no information for this method and were left out.
     UnusedTuples {
         /// How many.
@@ -96,6 +103,12 @@ impl fmt::Display for FitWarning {
             FitWarning::NotConverged { evaluations } => {
                 write!(f, "stopped after {evaluations} evaluations, before the likelihood had settled")
             }
+            FitWarning::Chance { views: [a, b], entries } => write!(
+                f,
+                "NO BETTER THAN CHANCE between {a:?} and {b:?}: a model of one half of the entries finds the other half, \
+                 {entries} entries, no better than at random; check that the dictionary belongs to these views, that its \
+                 columns are not shuffled, and that it is large enough"
+            ),
             FitWarning::UnusedTuples { count } => write!(f, "{count} entries with a single view were left out"),
         }
     }

@@ -100,14 +100,7 @@ impl Pmi {
 
     /// Queries after the linear map, ready for inner products with target vectors.
     pub(super) fn queries(&self, latent: &Matrix) -> Matrix {
-        let mapped = by_blocks(latent, |rows, out: &mut Vec<f32>| {
-            let mapped = times(&self.map, &rows);
-            out.extend(
-                (0..mapped.ncols())
-                    .flat_map(|row| mapped.col_as_slice(row).iter().map(|&x| x as f32).collect::<Vec<_>>()),
-            );
-        });
-        Matrix::new(mapped, latent.cols())
+        mapped_rows(latent, &self.map)
     }
 
     /// The terms that depend on the query only.
@@ -119,6 +112,15 @@ impl Pmi {
     pub(super) fn of_targets(&self, latent: &Matrix) -> Vec<f64> {
         half_squares(latent, &self.of_target)
     }
+}
+
+/// Every row after a linear map of the space of rows.
+pub(super) fn mapped_rows(rows: &Matrix, map: &Mat) -> Matrix {
+    let mapped = by_blocks(rows, |rows, out: &mut Vec<f32>| {
+        let mapped = times(map, &rows);
+        out.extend(mapped.col_iter().flatten().map(|&x| x as f32));
+    });
+    Matrix::new(mapped, map.nrows())
 }
 
 /// `½ zᵀ A z` of every row `z`.

@@ -12,10 +12,12 @@
 //! | `pmi`       | a linear map of `x`              | as is   | a quadratic form of `t`            |
 //! | `logp`      | a linear map of `x`              | as is   | the same, and `log p(t)`           |
 //!
-//! `corrected` is the exception: it first ranks the queries for every target.
+//! `corrected` is the exception: it first ranks the queries for every target. Between two views of a model of more views,
+//! `x` and `t` of the criteria made of cosines are in the [coordinates of the pair](PairCoordinates).
 
 mod best;
 mod bounds;
+mod calibration;
 mod corrected;
 mod criterion;
 pub(crate) mod csls;
@@ -26,6 +28,7 @@ mod generative;
 mod instructions;
 pub(crate) mod kernel;
 mod mutual;
+mod pair;
 mod quantised;
 mod retriever;
 mod rows;
@@ -34,11 +37,14 @@ mod shortlist;
 mod side;
 mod terms;
 
+pub use self::calibration::Calibration;
+pub(crate) use self::calibration::{log_odds, log_row, logistic};
 pub use self::criterion::Criterion;
 pub use self::export::{Export, Metric};
 pub use self::files::{NOTHING, hits_arrays, hits_files, write_hits};
 pub use self::generative::Generative;
 pub(crate) use self::mutual::mutual_best;
+pub use self::pair::PairCoordinates;
 pub use self::retriever::{Builder, Retriever};
 pub(crate) use self::side::{Side, get_or_compute};
 use crate::error::Result;

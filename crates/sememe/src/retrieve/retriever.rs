@@ -10,7 +10,7 @@ use super::generative::{Generative, Pmi};
 use super::rows::{Role, Rows, Scaled, squares};
 use super::side::{Indexed, Side};
 use super::terms::{log_sums, mean_cosines};
-use super::{Criterion, Hit, corrected, csls};
+use super::{Criterion, Hit, PairCoordinates, corrected, csls};
 use crate::error::{Error, Result};
 use crate::observe::{Observer, Stage};
 use crate::vectors::Matrix;
@@ -48,8 +48,8 @@ struct Prepared {
 /// How vectors enter the inner product.
 #[derive(Clone)]
 pub(super) enum Form {
-    /// Unit vectors, with queries scaled to this length.
-    Cosine { length: f64 },
+    /// Unit vectors, with queries scaled to this length, perhaps after a map to the coordinates of the pair.
+    Cosine { length: f64, pair: Option<PairCoordinates> },
     /// Vectors unchanged, with queries multiplied by this factor.
     Product { factor: f64 },
     /// Queries mapped by the generative model.
@@ -57,11 +57,11 @@ pub(super) enum Form {
 }
 
 impl Form {
-    fn of(criterion: Criterion, generative: Option<&Generative>) -> Result<Self> {
+    fn of(criterion: Criterion, generative: Option<&Generative>, pair: Option<PairCoordinates>) -> Result<Self> {
         Ok(match criterion {
-            Criterion::Nn | Criterion::Corrected { .. } => Form::Cosine { length: 1.0 },
-            Criterion::Csls { .. } => Form::Cosine { length: 2.0 },
-            Criterion::Isf { beta, .. } => Form::Cosine { length: beta },
+            Criterion::Nn | Criterion::Corrected { .. } => Form::Cosine { length: 1.0, pair },
+            Criterion::Csls { .. } => Form::Cosine { length: 2.0, pair },
+            Criterion::Isf { beta, .. } => Form::Cosine { length: beta, pair },
             Criterion::Dot => Form::Product { factor: 1.0 },
             Criterion::L2 => Form::Product { factor: 2.0 },
             Criterion::Pmi | Criterion::Logp => {
@@ -79,7 +79,10 @@ impl Form {
     /// Queries and the factor of each.
     fn scaled(&self, queries: &Matrix) -> Result<Scaled> {
         match self {
-            Form::Cosine { length } => Scaled::directions(queries.clone(), *length, Role::Queries),
+            Form::Cosine { length, pair } => {
+                let queries = pair.as_ref().map_or_else(|| queries.clone(), |pair| pair.of_queries(queries));
+                Scaled::directions(queries, *length, Role::Queries)
+            }
             Form::Product { factor } => Scaled::times(queries.clone(), *factor, Role::Queries),
             Form::Pmi(pmi) => Scaled::times(pmi.queries(queries), 1.0, Role::Queries),
         }
@@ -100,10 +103,16 @@ pub struct Builder {
     target: Arc<Side>,
     criterion: Criterion,
     generative: Option<Generative>,
+    pair: Option<PairCoordinates>,
     terms: Option<Vec<f64>>,
 }
 
 impl Builder {
+    /// Compares the vectors in the coordinates of their pair of views, where the criterion uses cosines.
+    pub fn pair(self, pair: Option<PairCoordinates>) -> Self {
+        Builder { pair, ..self }
+    }
+
     /// Sets the generative model of the vectors; `pmi` and `logp` need it.
     pub fn generative(self, generative: Generative) -> Self {
         Builder { generative: Some(generative), ..self }
@@ -117,9 +126,13 @@ impl Builder {
 
     /// Computes the terms of the targets. CSLS and inverted softmax compare every target with all words of the source.
     pub fn build(self, observer: &dyn Observer) -> Result<Retriever> {
-        let Builder { source, target, criterion, generative, terms } = self;
+        let Builder { mut source, mut target, criterion, generative, pair, terms } = self;
         check_dimensions(source.matrix(), target.matrix())?;
-        let form = Form::of(criterion, generative.as_ref())?;
+        let form = Form::of(criterion, generative.as_ref(), pair)?;
+        if let Form::Cosine { pair: Some(pair), .. } = &form {
+            source = Side::new(pair.of_queries(source.matrix()));
+            target = Side::new(pair.of_targets(target.matrix()));
+        }
         let targets = match form {
             Form::Cosine { .. } => target.directions(Role::Targets)?,
             Form::Product { .. } | Form::Pmi(_) => target.plain(Role::Targets)?,
@@ -156,7 +169,7 @@ impl Retriever {
 
     /// A retriever between sides that share their prepared data with other retrievers.
     pub(crate) fn between(source: &Arc<Side>, target: &Arc<Side>, criterion: Criterion) -> Builder {
-        Builder { source: source.clone(), target: target.clone(), criterion, generative: None, terms: None }
+        Builder { source: source.clone(), target: target.clone(), criterion, generative: None, pair: None, terms: None }
     }
 
     /// The terms of the targets, which are the same for all queries: `-r(t)` for CSLS, minus the log-denominator for
@@ -219,10 +232,12 @@ impl Retriever {
         };
         let (found, own) = match (form, *criterion, scores) {
             (_, Criterion::Corrected { pool }, _) => {
-                let pool = Scaled::directions(without(source.matrix(), pool, queries), 1.0, Role::Sources)?;
+                // Scaled queries have the same rows as the source, which are perhaps in the coordinates of the pair.
+                let pool = without(source.matrix(), pool, scaled.matrix());
+                let pool = Scaled::directions(pool, 1.0, Role::Sources)?;
                 (corrected::nearest(scaled.rows(), pool.rows(), targets.scaled(), k, observer)?, None)
             }
-            (Form::Cosine { length }, Criterion::Csls { k, words }, Scores::AsDefined) => {
+            (Form::Cosine { length, .. }, Criterion::Csls { k, words }, Scores::AsDefined) => {
                 // `r(q)` uses the same products, with queries of length 1 and without a bias.
                 let (scale, bias) = (1.0 / length, targets.unbiased());
                 let neighbours = Ranking { scale, bias, k, among: words.unwrap_or(usize::MAX) };

@@ -29,7 +29,7 @@ use crate::error::{Error, Place, Result};
 use crate::files::{Bytes, Input, OutputFolder, check_writable, is_temporary};
 use crate::model::LatentView;
 use crate::observe::Observer;
-use crate::retrieve::{Criterion, Generative, Retriever, get_or_compute};
+use crate::retrieve::{Criterion, Generative, PairCoordinates, Retriever, get_or_compute};
 use crate::tensors::TensorFile;
 use crate::vectors::{Embeddings, View};
 
@@ -161,7 +161,7 @@ impl Space {
         &self.path
     }
 
-    /// The fitted model and its preparation, sources and temperatures.
+    /// The fitted model and its preparation, sources and calibrations.
     pub fn alignment(&self) -> &Alignment {
         &self.alignment
     }
@@ -211,10 +211,13 @@ impl Space {
         let (from_view, to_view) = rayon::join(|| self.open_view(from), || self.open_view(to));
         let (from_view, to_view) = (from_view?, to_view?);
         let mut builder = Retriever::between(from_view.side(), to_view.side(), criterion);
-        if criterion.is_generative() {
-            builder = builder.generative(Generative::new(model, source, target, self.log_density(to)?)?);
-        }
-        let cache = Cache::of(self, (from, from_view), (to, to_view), criterion)?;
+        let pair = PairCoordinates::of(model, source, target)?;
+        let depends_on_model = criterion.is_generative() || pair.is_some();
+        builder = match criterion.is_generative() {
+            true => builder.generative(Generative::new(model, source, target, self.log_density(to)?)?),
+            false => builder.pair(pair),
+        };
+        let cache = Cache::of(self, (from, from_view), (to, to_view), criterion, depends_on_model)?;
         let terms = cache.as_ref().and_then(|cache| cache.read(to_view.embeddings().len()));
         let is_computed = terms.is_none();
         let builder = match terms {

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::Space;
-use crate::align::Temperature;
+use crate::align::PairCalibration;
 use crate::error::Result;
 use crate::model::Method;
 use crate::model::mbfa::Trace;
@@ -59,8 +59,8 @@ pub struct SpaceSummary {
     pub views: Vec<SpaceView>,
     /// The source of the tuples.
     pub lexicon: Source,
-    /// Calibrated temperatures of translation confidences.
-    pub temperatures: Vec<Temperature>,
+    /// Calibrated confidences of translations.
+    pub calibrations: Vec<PairCalibration>,
 }
 
 /// A view of a [`SpaceSummary`].
@@ -110,7 +110,7 @@ impl Space {
             trace: model.trace.clone(),
             views: views.collect(),
             lexicon: alignment.sources.lexicon.clone(),
-            temperatures: alignment.temperatures.clone(),
+            calibrations: alignment.calibrations.clone(),
         })
     }
 }

@@ -35,6 +35,7 @@ impl Cache {
         (from, source): (&str, &OpenView),
         (to, target): (&str, &OpenView),
         criterion: Criterion,
+        depends_on_model: bool,
     ) -> Result<Option<Self>> {
         let criterion = match criterion {
             Criterion::Csls { .. } | Criterion::Isf { .. } => criterion,
@@ -47,7 +48,7 @@ impl Cache {
         for part in [&criterion.to_string(), source, target] {
             hasher.update(part.as_bytes()).update(b"\n");
         }
-        if criterion.is_generative() {
+        if depends_on_model {
             hasher.update(&space.model_bytes()?);
         }
         let content = hasher.finalize().to_hex().to_string();

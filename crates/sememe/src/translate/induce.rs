@@ -1,25 +1,22 @@
 //! Dictionary induction: the best translation of every word.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::{ControlFlow, Range};
+use std::ops::Range;
 use std::path::Path;
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::Confidence;
 use crate::error::{Error, Result};
 use crate::files::Output;
 use crate::names::setters;
-use crate::observe::{Event, Meter, Observer, Stage};
-use crate::retrieve::{Criterion, Hit, Retriever, mutual_best};
+use crate::observe::{Meter, Observer, Stage};
+use crate::retrieve::{Calibration, Criterion, Hit, Retriever, mutual_best};
 use crate::space::Space;
 use crate::vectors::Embeddings;
 
 /// Words translated between two progress reports.
 const WORDS: usize = 16_384;
-/// Number of candidates per word for the upper bound of a confidence.
-const CANDIDATES: usize = 10;
 
 /// Options of dictionary induction.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -58,7 +55,7 @@ pub struct Induction {
     forth: Retriever,
     /// Searches in the other direction, if only mutual nearest neighbours are kept.
     back: Option<Retriever>,
-    confidence: Option<Confidence>,
+    calibration: Option<Calibration>,
     min_confidence: f64,
 }
 
@@ -81,21 +78,21 @@ impl Induction {
     pub fn open(space: &Space, from: &str, to: &str, options: &InduceOptions, observer: &dyn Observer) -> Result<Self> {
         let alignment = space.alignment();
         let (source, target) = (space.view(from)?, space.view(to)?);
-        let temperature = alignment.temperature(alignment.model.view_index(from)?, alignment.model.view_index(to)?);
-        if let (None, Some(least)) = (temperature, options.min_confidence) {
-            let problem = "this space has no confidences, as it was aligned without words to calibrate them by; leave it \
-                           out, or align again with vectors and dictionaries";
+        let [a, b] = [from, to].map(|name| alignment.model.view_index(name));
+        let calibration = alignment.calibration(a?, b?, options.criterion);
+        if let (None, Some(least)) = (calibration, options.min_confidence) {
+            let problem = "this space has no confidences for this criterion; leave it out, use nn or csls, or align again \
+                           with vectors and dictionaries";
             return Err(Error::argument("the least confidence", least, problem));
         }
         let forth = space.retriever(from, to, options.criterion, observer)?;
         let back = options.mutual.then(|| space.retriever(to, from, options.criterion, observer)).transpose()?;
-        let confidence = |temperature| Confidence::new(target.matrix().clone(), temperature);
         Ok(Induction {
             views: [from.to_owned(), to.to_owned()],
             words: options.max_words.unwrap_or(usize::MAX).min(source.len()),
             forth,
             back,
-            confidence: temperature.map(confidence).transpose()?,
+            calibration,
             min_confidence: options.min_confidence.unwrap_or(0.0),
             source,
             target,
@@ -117,19 +114,16 @@ impl Induction {
         self.forth.zero_targets()
     }
 
-    /// The temperature of confidences, if the space is calibrated.
-    pub fn temperature(&self) -> Option<f64> {
-        self.confidence.as_ref().map(Confidence::temperature)
+    /// Whether pairs come with confidences: the space is calibrated for the criterion.
+    pub fn has_confidences(&self) -> bool {
+        self.calibration.is_some()
     }
 
     /// Translates every word, in the order of the source. Zero vectors have no translation where the criterion uses
     /// cosines.
     pub fn run(&self, observer: &dyn Observer) -> Result<Vec<Induced>> {
         let mut best = Vec::new();
-        // The search is one half of the work, the confidences are the other.
-        let meter = Meter::new(observer, Stage::Searching, 2 * self.words);
-        // Searches can be stopped through this observer; progress is reported here instead.
-        let stop = |_: Event| meter.check().map_or(ControlFlow::Break(()), ControlFlow::Continue);
+        let meter = Meter::new(observer, Stage::Searching, self.words);
         // Corrected retrieval ranks queries against each other, so it needs all of them at once.
         let at_a_time = match self.forth.criterion() {
             Criterion::Corrected { .. } => self.words.max(1),
@@ -137,35 +131,26 @@ impl Induction {
         };
         for first in (0..self.words).step_by(at_a_time) {
             let last = self.words.min(first + at_a_time);
-            best.extend(self.best_of(first..last, &stop)?);
+            best.extend(self.best_of(first..last, &meter.stopping())?);
             meter.advance(last - first)?;
         }
-        if let Some(back) = &self.back {
-            best = self.mutual(best, back, &stop)?;
+        best.retain(|pair| pair.confidence.is_none_or(|confidence| confidence >= self.min_confidence));
+        match &self.back {
+            Some(back) => self.mutual(best, back, &meter.stopping()),
+            None => Ok(best),
         }
-        let mut induced = Vec::with_capacity(best.len());
-        for block in best.chunks(WORDS) {
-            induced.extend(self.with_confidence(block));
-            meter.advance(self.words * block.len() / best.len())?;
-        }
-        induced.retain(|pair| pair.confidence.is_none_or(|confidence| confidence >= self.min_confidence));
-        Ok(induced)
     }
 
-    /// The best translations of a range of words, without those whose confidence must be too low.
+    /// The best translations of a range of words.
     fn best_of(&self, words: Range<usize>, observer: &dyn Observer) -> Result<Vec<Induced>> {
-        let is_filtered = self.min_confidence > 0.0;
-        let candidates = if is_filtered { CANDIDATES } else { 1 };
+        let candidates = if self.has_confidences() { Calibration::CANDIDATES } else { 1 };
         let rows: Vec<usize> = words.collect();
-        let source = self.source.matrix();
-        let hits = self.forth.nearest(&source.select(&rows), candidates, observer)?;
-        let may_be_sure = |word: usize, hits: &[Hit]| {
-            let confidence = self.confidence.as_ref().filter(|_| is_filtered);
-            confidence.is_none_or(|of| of.at_most(source.row(word), hits) >= self.min_confidence)
-        };
+        let hits = self.forth.nearest(&self.source.matrix().select(&rows), candidates, observer)?;
         let first = |(&from, hits): (&usize, &Vec<Hit>)| {
-            let hit = hits.first().filter(|_| may_be_sure(from, hits))?;
-            Some(Induced { from, to: hit.index, score: hit.score, confidence: None })
+            let hit = hits.first()?;
+            let scores: Vec<f32> = hits.iter().map(|hit| hit.score).collect();
+            let confidence = self.calibration.map(|calibration| calibration.confidences(&scores, Some(from))[0]);
+            Some(Induced { from, to: hit.index, score: hit.score, confidence })
         };
         Ok(rows.par_iter().zip(&hits).filter_map(first).collect())
     }
@@ -182,16 +167,6 @@ impl Induction {
         let mutual: BTreeSet<usize> = mutual.into_iter().map(|[from, _]| from).collect();
         best.retain(|pair| mutual.contains(&pair.from));
         Ok(best)
-    }
-
-    /// Adds confidences.
-    fn with_confidence(&self, best: &[Induced]) -> Vec<Induced> {
-        let Some(confidence) = &self.confidence else { return best.to_vec() };
-        let rows: Vec<usize> = best.iter().map(|pair| pair.from).collect();
-        let hits: Vec<Vec<Hit>> = best.iter().map(|pair| vec![Hit { index: pair.to, score: pair.score }]).collect();
-        let sure = confidence.of_hits(&self.source.matrix().select(&rows), &hits);
-        let pairs = best.iter().zip(sure.iter().flatten());
-        pairs.map(|(pair, &sure)| Induced { confidence: Some(sure), ..*pair }).collect()
     }
 
     /// Writes a dictionary of pairs with a score and a confidence, which [`lexicon`](crate::lexicon) can read. Returns
@@ -251,12 +226,14 @@ mod tests {
         let source = rows(&[1.0, 0.5, 1.0, 0.1, 0.5, -1.0, 0.0, 0.0]);
         let target = rows(&[1.0, 0.0, -0.2, -1.0]);
         let back = retriever(&target, &source);
+        let calibration =
+            Calibration { temperature: 0.1, slope: 1.0, offset: 0.0, rarity: 0.0, usual: 0.0, range: [0.0; 2] };
         let induction = Induction {
             views: ["a", "b"].map(str::to_owned),
             words: 4,
             forth: retriever(&source, &target),
             back: None,
-            confidence: Some(Confidence::new(target.matrix().clone(), 0.1).unwrap()),
+            calibration: Some(calibration),
             min_confidence: 0.0,
             source,
             target,

@@ -1,11 +1,9 @@
-//! Translation for people: calibrated confidences, suggestions for unknown words, and induced dictionaries.
+//! Translation for people: translations with confidences, suggestions for unknown words, and induced dictionaries.
 
-mod confidence;
 mod induce;
 mod spelling;
 mod translator;
 
-pub use self::confidence::Confidence;
 pub use self::induce::{InduceOptions, Induced, Induction};
 pub use self::spelling::closest_spellings;
 pub use self::translator::{Candidate, TranslateOptions, Translations, Translator, WordTranslation};

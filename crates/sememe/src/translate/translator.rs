@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Confidence, closest_spellings};
+use super::closest_spellings;
 use crate::align::Alignment;
 use crate::error::Result;
 use crate::lexicon::find_word;
 use crate::names::setters;
 use crate::observe::Observer;
-use crate::retrieve::{Criterion, Hit, Retriever};
+use crate::retrieve::{Calibration, Criterion, Hit, Retriever};
 use crate::space::Space;
 use crate::vectors::{Embeddings, Matrix};
 
@@ -67,7 +67,7 @@ struct Target {
     name: String,
     words: Embeddings,
     retriever: Retriever,
-    confidence: Option<Confidence>,
+    calibration: Option<Calibration>,
 }
 
 /// Translations of some words. It serialises to the JSON of `sememe translate --json`.
@@ -131,9 +131,8 @@ impl Translator {
         for name in to.iter().map(AsRef::as_ref) {
             let retriever = space.retriever(from, name, options.criterion, observer)?;
             let words = space.view(name)?;
-            let temperature = alignment.temperature(view, alignment.model.view_index(name)?);
-            let confidence = temperature.map(|t| Confidence::new(words.matrix().clone(), t)).transpose()?;
-            targets.push(Target { name: name.to_owned(), words, retriever, confidence });
+            let calibration = alignment.calibration(view, alignment.model.view_index(name)?, options.criterion);
+            targets.push(Target { name: name.to_owned(), words, retriever, calibration });
         }
         let source = space.view(from)?;
         Ok(Translator {
@@ -155,9 +154,9 @@ impl Translator {
     }
 
     /// Whether translations to every view come with confidences. A space that was aligned without held-out words for
-    /// calibration has none.
+    /// calibration has none, and criteria with unusual parameters have none.
     pub fn has_confidences(&self) -> bool {
-        self.targets.iter().all(|target| target.confidence.is_some())
+        self.targets.iter().all(|target| target.calibration.is_some())
     }
 
     /// Number of zero targets of each view, which are never found where the criterion uses cosines.
@@ -168,13 +167,14 @@ impl Translator {
     /// The best translations of words as people write them: the casing of the space is applied, and expressions may be
     /// written with spaces or underscores.
     pub fn translate(&self, words: &[impl AsRef<str>], observer: &dyn Observer) -> Result<Translations> {
-        let (mut known, mut queries) = (Vec::new(), Vec::new());
+        let (mut known, mut rows, mut queries) = (Vec::new(), Vec::new(), Vec::new());
         let (mut unknown, mut suggestions) = (Vec::new(), BTreeMap::new());
         for word in words.iter().map(AsRef::as_ref) {
             let spelled = self.alignment.preparation.casing.of_word(word);
             match self.vector(&spelled)? {
-                Some(vector) => {
+                Some((row, vector)) => {
                     queries.extend(vector);
+                    rows.push(row);
                     known.push(word);
                 }
                 None => {
@@ -186,8 +186,10 @@ impl Translator {
         }
         let queries = Matrix::new(queries, self.source.dim());
         let found = self.targets.iter().map(|target| {
-            let hits = target.retriever.nearest(&queries, self.options.candidates, observer)?;
-            Ok(target.candidates(&queries, hits).into_iter())
+            let searched = self.options.candidates.max(Calibration::CANDIDATES);
+            let hits = target.retriever.nearest(&queries, searched, observer)?;
+            let candidates = |(&row, hits)| target.candidates(row, hits, self.options.candidates);
+            Ok(rows.iter().zip(hits).map(candidates).collect::<Vec<_>>().into_iter())
         });
         let mut found = found.collect::<Result<Vec<_>>>()?;
         let mut translations = Vec::with_capacity(known.len() * self.targets.len());
@@ -209,10 +211,11 @@ impl Translator {
         })
     }
 
-    /// The latent vector of a word, from the space or from the fallback vectors.
-    fn vector(&self, spelled: &str) -> Result<Option<Vec<f32>>> {
+    /// The row and the latent vector of a word, from the space or from the fallback vectors. The words of the space are
+    /// the most frequent ones, so the row of another word is after all of them.
+    fn vector(&self, spelled: &str) -> Result<Option<(usize, Vec<f32>)>> {
         if let Some(row) = find_word(self.source.vocabulary(), spelled) {
-            return Ok(Some(self.source.vector(row).to_vec()));
+            return Ok(Some((row, self.source.vector(row).to_vec())));
         }
         let Some(further) = &self.further else { return Ok(None) };
         let (found, _) = further.select([spelled]);
@@ -220,7 +223,7 @@ impl Translator {
             return Ok(None);
         }
         let prepared = self.alignment.prepare(self.view, found.into_matrix())?;
-        Ok(Some(self.alignment.model.views[self.view].project(&prepared)?.into_vec()))
+        Ok(Some((self.source.len(), self.alignment.model.views[self.view].project(&prepared)?.into_vec())))
     }
 
     /// Whether the confidence of the first candidate is high enough.
@@ -231,21 +234,16 @@ impl Translator {
 }
 
 impl Target {
-    /// Candidates with their words and confidences.
-    fn candidates(&self, queries: &Matrix, hits: Vec<Vec<Hit>>) -> Vec<Vec<Candidate>> {
-        let confidences = match &self.confidence {
-            Some(confidence) => confidence.of_hits(queries, &hits),
-            None => vec![Vec::new(); hits.len()],
+    /// The first candidates for the word of a row, with their confidences.
+    fn candidates(&self, row: usize, hits: Vec<Hit>, count: usize) -> Vec<Candidate> {
+        let scores: Vec<f32> = hits.iter().map(|hit| hit.score).collect();
+        let confidences = self.calibration.map(|calibration| calibration.confidences(&scores, Some(row)));
+        let candidate = |(rank, hit): (usize, Hit)| Candidate {
+            word: self.words.word(hit.index).to_owned(),
+            score: hit.score,
+            confidence: confidences.as_ref().map(|confidences| confidences[rank]),
         };
-        let candidates = |(hits, confidences): (Vec<Hit>, Vec<f64>)| {
-            let candidate = |(rank, hit): (usize, Hit)| Candidate {
-                word: self.words.word(hit.index).to_owned(),
-                score: hit.score,
-                confidence: confidences.get(rank).copied(),
-            };
-            hits.into_iter().enumerate().map(candidate).collect()
-        };
-        hits.into_iter().zip(confidences).map(candidates).collect()
+        hits.into_iter().take(count).enumerate().map(candidate).collect()
     }
 }
 

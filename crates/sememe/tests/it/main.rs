@@ -1,6 +1,7 @@
 //! The library's integration tests, in one binary.
 
 mod arrows;
+mod calibrating;
 mod densities;
 mod drawing;
 mod evaluation;

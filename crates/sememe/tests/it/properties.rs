@@ -2,8 +2,6 @@
 
 use proptest::prelude::*;
 use sememe::model::{FitOptions, LatentSize, Model, Shrinkage, ibfa};
-use sememe::retrieve::{Criterion, nearest};
-use sememe::translate::Confidence;
 use sememe::vectors::{Embeddings, Matrix};
 
 use crate::random::Random;
@@ -50,17 +48,6 @@ proptest! {
         // The density is divided by the determinant of the map, once per pair.
         let shift = 80.0 * f64::from(scale * 0.5 * 2.0).ln();
         prop_assert!((before.log_likelihood.unwrap() - shift - after.log_likelihood.unwrap()).abs() < 0.05);
-    }
-
-    #[test]
-    fn probabilities_of_translations_add_up_to_at_most_one(seed: u64, temperature in 0.005_f64..1.0, k in 1_usize..90) {
-        let (x, y) = two_views(80, 4, 4, seed);
-        let hits = nearest(x.matrix(), y.matrix(), k, Criterion::Nn).unwrap();
-        for confidences in Confidence::new(y.matrix().clone(), temperature).unwrap().of_hits(x.matrix(), &hits) {
-            let sum: f64 = confidences.iter().sum();
-            prop_assert!(sum <= 1.0 + 1e-4 && (k < 80 || sum > 1.0 - 1e-4), "{sum}");
-            prop_assert!(confidences.is_sorted_by(|a, b| a >= b));
-        }
     }
 
     #[test]

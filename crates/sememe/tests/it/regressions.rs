@@ -67,14 +67,14 @@ fn plain_em_survives_noise_that_vanishes() {
 #[test]
 fn calibration_keeps_the_monolingual_rows_that_the_fit_keeps() {
     let views = numbered(&many_views(400, &[6, 6], 9));
-    let temperature = |monolingual: Option<f64>| {
+    let calibrations = |monolingual: Option<f64>| {
         let mut options = AlignOptions::default();
         options.fit.shrinkage = Shrinkage::By(0.1);
         options.fit.method = Some(Method::Mbfa);
         options.evidence.monolingual = monolingual;
-        align(views.clone(), &complete_tuples(2, 120), &options, &()).unwrap().alignment.temperatures
+        align(views.clone(), &complete_tuples(2, 120), &options, &()).unwrap().alignment.calibrations
     };
-    let (without, with) = (temperature(None), temperature(Some(5.0)));
+    let (without, with) = (calibrations(None), calibrations(Some(5.0)));
     assert!(!without.is_empty() && without.len() == with.len());
     assert_ne!(without, with, "monolingual rows make another model, which is calibrated otherwise");
 }

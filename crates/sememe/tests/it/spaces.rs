@@ -41,7 +41,7 @@ fn a_space_opens_as_it_was_written_and_projects_the_same_vectors_alike() {
     assert_eq!(again.log_density, before.log_density);
     assert_eq!(space.alignment().model.log_likelihood, aligned.alignment.model.log_likelihood);
     assert_eq!(space.alignment().sources, aligned.alignment.sources);
-    assert_eq!(space.alignment().temperatures, aligned.alignment.temperatures);
+    assert_eq!(space.alignment().calibrations, aligned.alignment.calibrations);
     assert!(space.view("z").unwrap_err().to_string().contains("there are \"x/1\", \"Ключ\""));
 }
 
@@ -61,29 +61,36 @@ fn files_are_the_same_on_any_number_of_threads() {
 }
 
 #[test]
-fn pairs_of_views_without_a_temperature_borrow_one() {
+fn pairs_of_views_without_a_calibration_borrow_one() {
     let (mut aligned, _) = aligned(&options());
     let alignment = &mut aligned.alignment;
-    let names = alignment.temperatures.iter().map(|pair| (pair.from.as_str(), pair.to.as_str()));
-    assert_eq!(names.collect::<Vec<_>>(), [("x/1", "Ключ"), ("Ключ", "x/1")]);
-    let [forth, back] = [0, 1].map(|pair: usize| alignment.temperatures[pair].temperature);
-    assert!(forth > 0.0 && back > 0.0);
-    assert_eq!((alignment.temperature(0, 1), alignment.temperature(1, 0)), (Some(forth), Some(back)));
-    alignment.temperatures[1].to = "another".to_owned();
-    assert!((alignment.temperature(1, 0).unwrap() - (forth * back).sqrt()).abs() < 1e-12);
-    alignment.temperatures.clear();
-    assert_eq!(alignment.temperature(0, 1), None);
+    let criteria: Vec<String> = alignment.calibrations.iter().map(|pair| pair.criterion.to_string()).collect();
+    assert_eq!(criteria, ["nn", "csls", "isf", "pmi"]);
+    let own = alignment.calibration(0, 1, Criterion::CSLS).unwrap();
+    assert_eq!(alignment.calibration(1, 0, Criterion::CSLS), Some(own), "both directions share it");
+    assert_ne!(alignment.calibration(0, 1, Criterion::Nn), Some(own), "each criterion has its own");
+    assert_eq!(alignment.calibration(0, 1, Criterion::Dot), None);
+    assert_eq!(alignment.calibration(0, 1, Criterion::Csls { k: 3, words: None }), None);
+    let mut other = alignment.calibrations[1].clone();
+    (other.views[0], other.calibration.temperature) = ("another".to_owned(), 4.0 * own.temperature);
+    alignment.calibrations.push(other);
+    assert_eq!(alignment.calibration(0, 1, Criterion::CSLS), Some(own));
+    alignment.calibrations[1].views[0] = "a third".to_owned();
+    let borrowed = alignment.calibration(0, 1, Criterion::CSLS).unwrap();
+    assert!((borrowed.temperature / own.temperature - 2.0).abs() < 1e-12, "the geometric mean");
+    alignment.calibrations.clear();
+    assert_eq!(alignment.calibration(0, 1, Criterion::CSLS), None);
 }
 
 #[test]
-fn a_temperature_that_is_none_is_refused() {
+fn an_impossible_calibration_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("model.safetensors");
     let (mut aligned, _) = aligned(&options());
-    aligned.alignment.temperatures[0].temperature = 0.0;
+    aligned.alignment.calibrations[0].calibration.temperature = 0.0;
     aligned.alignment.write(&path).unwrap();
     let error = Alignment::read(&path).unwrap_err().to_string();
-    assert!(error.contains("temperature"), "{error}");
+    assert!(error.contains("calibration"), "{error}");
 }
 
 #[test]

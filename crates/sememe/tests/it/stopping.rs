@@ -141,7 +141,7 @@ fn inducing_a_lexicon() {
     let space = space(&folder.path().join("space"), 400);
     let options = InduceOptions::default().with_criterion(Criterion::CSLS).with_mutual(true);
     let induction = Induction::open(&space, "0", "1", &options, &()).unwrap();
-    assert!(induction.temperature().is_some());
+    assert!(induction.has_confidences());
     assert_stops("induction", |observer| induction.run(observer));
 }
 
@@ -227,12 +227,16 @@ fn a_view_is_added_as_well_as_it_is_known_so_far() {
     let whole = Patience::of(usize::MAX);
     add(&whole).unwrap();
     assert!(whole.seen() > 2, "{}", whole.seen());
-    for passed in [0, whole.seen() / 2] {
+    let known = before.alignment.calibrations.len();
+    let mut is_cut_short = Vec::new();
+    for passed in [0, 1, whole.seen() / 2, whole.seen() - 1] {
         let patience = Patience::of(passed);
         let extended = add(&patience).unwrap();
         assert_eq!(patience.seen(), passed + 1);
-        assert!(extended.warnings.iter().any(|warning| matches!(warning, FitWarning::NotConverged { .. })));
+        assert_eq!(extended.alignment.calibrations.len(), known, "no confidences without held-out words");
+        is_cut_short.push(extended.warnings.iter().any(|warning| matches!(warning, FitWarning::NotConverged { .. })));
     }
+    assert_eq!((is_cut_short[0], is_cut_short[3]), (true, false), "the fit comes before the calibration");
 }
 
 #[test]

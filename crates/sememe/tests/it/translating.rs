@@ -107,7 +107,7 @@ fn unknown_words_get_suggestions_or_further_vectors_under_the_casing_of_the_spac
 #[test]
 fn what_is_found_serialises_with_the_keys_of_the_command() {
     let (_folder, space, _) = space();
-    let options = TranslateOptions::default().with_criterion("csls:k=5".parse().unwrap());
+    let options = TranslateOptions::default().with_criterion("csls".parse().unwrap());
     let options = options.with_candidates(1).with_min_confidence(1.0);
     let translator = Translator::open(&space, "x", &["y"], &options, &()).unwrap();
     let found = json!(translate(&translator, &["word9", "zzzzzzzz"]));
@@ -115,7 +115,7 @@ fn what_is_found_serialises_with_the_keys_of_the_command() {
     let expected = json!({
         "from": "x",
         "to": ["y"],
-        "criterion": "csls:k=5",
+        "criterion": "csls",
         "min_confidence": 1.0,
         "translations": [{ "word": "word9", "to": "y", "known": false, "candidates": [candidate] }],
         "unknown": ["zzzzzzzz"],
@@ -151,12 +151,12 @@ fn an_induced_dictionary_has_the_first_translation_of_every_word() {
 
 #[test]
 fn a_space_that_was_not_calibrated_has_no_confidences() {
-    let (_folder, space, _) = space_after(|aligned| aligned.alignment.temperatures.clear());
+    let (_folder, space, _) = space_after(|aligned| aligned.alignment.calibrations.clear());
     let translator = Translator::open(&space, "x", &["y"], &TranslateOptions::default(), &()).unwrap();
     assert!(!translator.has_confidences());
     let found = &translate(&translator, &["word9"]).translations[0];
     assert!(found.known && found.candidates.iter().all(|candidate| candidate.confidence.is_none()));
     let induce = |least| Induction::open(&space, "x", "y", &InduceOptions::default().with_min_confidence(least), &());
     assert!(induce(None).unwrap().run(&()).unwrap().iter().all(|pair| pair.confidence.is_none()));
-    assert!(induce(Some(0.5)).is_err_and(|error| error.to_string().contains("has no confidences")));
+    assert!(induce(Some(0.5)).is_err_and(|error| error.to_string().contains("no confidences")));
 }

@@ -4,10 +4,10 @@ mod learning;
 
 use std::sync::Arc;
 
-use anyhow::Context;
+use anyhow::{Context, anyhow};
 use sememe::align::{self, Aligned};
 use sememe::gather::{LexiconRead, ViewRead};
-use sememe::model::LatentView;
+use sememe::model::{FitWarning, LatentView};
 use sememe::moments::Evidence;
 use sememe::space::Space;
 use serde_json::{Value, json};
@@ -40,14 +40,21 @@ pub fn run(arguments: &Align, global: &Global, interruption: &Arc<Interruption>)
     };
     rounds.finish();
     let (aligned, mut json) = result?;
-    for warning in &aligned.warnings {
+    let (at_chance, warnings): (Vec<_>, Vec<_>) =
+        aligned.warnings.iter().partition(|warning| matches!(warning, FitWarning::Chance { .. }));
+    for warning in warnings {
         output::warn(global, warning);
     }
     let mut stopwatch = Stopwatch::start(global);
     Space::write(&arguments.output, &aligned.alignment, &aligned.latent)?;
     stopwatch.finished("writing");
     json["space"] = json!(arguments.output.display().to_string());
-    output::result(global, json, || format!("{}\nwrote {}", summary(&aligned), arguments.output.display()))
+    output::result(global, json, || format!("{}\nwrote {}", summary(&aligned), arguments.output.display()))?;
+    // Said last and as a failure, whatever is silenced: such a space looks like any other.
+    match at_chance.first() {
+        Some(warning) => Err(anyhow!("{warning}")),
+        None => Ok(()),
+    }
 }
 
 fn from_vectors(
@@ -139,6 +146,9 @@ pub fn summary(aligned: &Aligned) -> String {
             Some(certificate) => format!("; covariances reproduced to {certificate:.1e}"),
             None => format!("; another step would change noise by {:.1e}", trace.residual),
         };
+    }
+    if model.shrinkage.iter().any(|&by| by > 0.0) {
+        about += &format!("\nShrinkage: {}", aligned.shrinkage_rule);
     }
     format!("{table}\n{about}\n")
 }

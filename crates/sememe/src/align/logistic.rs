@@ -1,0 +1,196 @@
+//! The maximum-likelihood parameters of a [`Calibration`].
+
+use crate::linalg::{Cholesky, Mat};
+use crate::retrieve::{Calibration, log_odds, logistic};
+
+/// The result of a held-out query.
+pub(super) struct HeldOutQuery {
+    /// Whether its first candidate is right.
+    pub(super) is_right: bool,
+    /// The scores of its candidates, best first.
+    pub(super) scores: Vec<f64>,
+    /// The logarithm of its row.
+    pub(super) log_row: f64,
+}
+
+/// Standard deviations of the normal priors of offset, slope and rarity. The priors matter for few queries only.
+const PRIOR: [f64; 3] = [3.0, 1.0, 0.5];
+/// The means of these priors: plain softmax.
+const PRIOR_MEAN: [f64; 3] = [0.0, 1.0, 0.0];
+/// The slope stays positive, so that confidences fall with the rank.
+const MIN_SLOPE: f64 = 0.05;
+/// The range of temperatures, relative to the median difference between the first and the last score.
+const TEMPERATURES: [f64; 2] = [0.02, 20.0];
+const GRID: usize = 32;
+const REFINEMENTS: usize = 20;
+const NEWTON_STEPS: usize = 30;
+
+/// The parameters that maximise the posterior probability of right and wrong first candidates. The temperature is
+/// searched in one dimension; for each temperature the others are a logistic regression.
+pub(super) fn most_likely(queries: &[HeldOutQuery]) -> Calibration {
+    let usual = queries.iter().map(|query| query.log_row).sum::<f64>() / queries.len() as f64;
+    let scale = median_spread(queries);
+    let [low, high] = TEMPERATURES.map(|ratio| (ratio * scale).ln());
+    let fitted = |log_temperature: f64| Regression::of(queries, log_temperature.exp(), usual);
+    let log_temperature = maximum(|at| fitted(at).log_posterior, (low, high));
+    let [offset, slope, rarity] = fitted(log_temperature).parameters;
+    let ends = |end: fn(f64, f64) -> f64, start: f64| queries.iter().map(|query| query.log_row).fold(start, end);
+    let range = [ends(f64::min, f64::INFINITY), ends(f64::max, f64::NEG_INFINITY)];
+    Calibration { temperature: log_temperature.exp(), slope, offset, rarity, usual, range }
+}
+
+fn median_spread(queries: &[HeldOutQuery]) -> f64 {
+    let spread = |query: &HeldOutQuery| query.scores[0] - query.scores[query.scores.len() - 1];
+    let mut spreads: Vec<f64> = queries.iter().map(spread).collect();
+    spreads.sort_by(f64::total_cmp);
+    // Where all scores are equal any scale will do.
+    let median = spreads[spreads.len() / 2];
+    if median > 0.0 { median } else { 1.0 }
+}
+
+/// A logistic regression of right first candidates on the log-odds of their scores and on the rarity of the word.
+struct Regression {
+    parameters: [f64; 3],
+    log_posterior: f64,
+}
+
+/// Log-odds of a candidate without rivals are infinite; this is as good.
+const LARGEST_LOG_ODDS: f64 = 40.0;
+
+impl Regression {
+    fn of(queries: &[HeldOutQuery], temperature: f64, usual: f64) -> Self {
+        let features = |query: &HeldOutQuery| {
+            let odds = log_odds(&query.scores, temperature).next().unwrap_or(0.0);
+            [1.0, odds.clamp(-LARGEST_LOG_ODDS, LARGEST_LOG_ODDS), query.log_row - usual]
+        };
+        let rows: Vec<[f64; 3]> = queries.iter().map(features).collect();
+        let rights = queries.iter().filter(|query| query.is_right).count();
+        // As in Platt scaling, one more query of each kind is imagined: a sample without errors does not prove certainty.
+        let (sure, unsure) = ((rights + 1) as f64 / (rights + 2) as f64, 1.0 / (queries.len() - rights + 2) as f64);
+        let labels: Vec<f64> = queries.iter().map(|query| if query.is_right { sure } else { unsure }).collect();
+        let log_posterior = |parameters: &[f64; 3]| {
+            let of_row = |(row, label): (&[f64; 3], &f64)| {
+                let x = dot(row, parameters);
+                // log σ(x) = -log(1 + exp(-x)), without overflow.
+                let log_sigmoid = |x: f64| -((-x.abs()).exp().ln_1p() + (-x).max(0.0));
+                label * log_sigmoid(x) + (1.0 - label) * log_sigmoid(-x)
+            };
+            let prior = |i: usize| -0.5 * ((parameters[i] - PRIOR_MEAN[i]) / PRIOR[i]).powi(2);
+            rows.iter().zip(&labels).map(of_row).sum::<f64>() + (0..3).map(prior).sum::<f64>()
+        };
+        let mut parameters = PRIOR_MEAN;
+        let mut best = log_posterior(&parameters);
+        for _ in 0..NEWTON_STEPS {
+            let step = newton_step(&rows, &labels, &parameters);
+            // Halved until it does not overshoot.
+            let tried = (0..NEWTON_STEPS).map(|halvings| {
+                let factor = 0.5_f64.powi(halvings as i32);
+                let mut next: [f64; 3] = std::array::from_fn(|i| parameters[i] + factor * step[i]);
+                next[1] = next[1].max(MIN_SLOPE);
+                (log_posterior(&next), next)
+            });
+            let Some((value, next)) = tried.into_iter().find(|(value, _)| *value > best) else { break };
+            let is_settled = value - best < 1e-9 * best.abs();
+            (best, parameters) = (value, next);
+            if is_settled {
+                break;
+            }
+        }
+        Regression { parameters, log_posterior: best }
+    }
+}
+
+fn newton_step(rows: &[[f64; 3]], labels: &[f64], parameters: &[f64; 3]) -> [f64; 3] {
+    let mut gradient: [f64; 3] = std::array::from_fn(|i| -(parameters[i] - PRIOR_MEAN[i]) / PRIOR[i].powi(2));
+    let mut curvature = Mat::from_fn(3, 3, |i, j| if i == j { PRIOR[i].powi(-2) } else { 0.0 });
+    for (row, label) in rows.iter().zip(labels) {
+        let p = logistic(dot(row, parameters));
+        for i in 0..3 {
+            gradient[i] += (label - p) * row[i];
+            (0..3).for_each(|j| curvature[(i, j)] += p * (1.0 - p) * row[i] * row[j]);
+        }
+    }
+    match Cholesky::new(&curvature, "the curvature of a calibration") {
+        Ok(curvature) => {
+            let step = curvature.solve(&Mat::from_fn(3, 1, |i, _| gradient[i]));
+            std::array::from_fn(|i| step[(i, 0)])
+        }
+        // The prior keeps it positive definite, except where rounding does not.
+        Err(_) => [0.0; 3],
+    }
+}
+
+fn dot(a: &[f64; 3], b: &[f64; 3]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+/// Maximises a function of one variable: the best point of a grid, refined by golden-section search.
+fn maximum(function: impl Fn(f64) -> f64, (low, high): (f64, f64)) -> f64 {
+    let at = |step: usize| low + (high - low) * step as f64 / GRID as f64;
+    let values: Vec<f64> = (0..=GRID).map(|step| function(at(step))).collect();
+    let best = (0..=GRID).fold(0, |best, step| if values[step] > values[best] { step } else { best });
+    let (mut a, mut b) = (at(best.saturating_sub(1)), at((best + 1).min(GRID)));
+    let golden = 0.5 * (5.0_f64.sqrt() - 1.0);
+    for _ in 0..REFINEMENTS {
+        let (left, right) = (b - golden * (b - a), a + golden * (b - a));
+        if function(left) >= function(right) { b = right } else { a = left }
+    }
+    0.5 * (a + b)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::Random;
+
+    #[test]
+    fn finds_the_maximum_inside_and_at_the_ends() {
+        for top in [-2.0, -0.3, 1.234, 5.0] {
+            assert!((maximum(|x| -(x - top).powi(2), (-2.0, 5.0)) - top).abs() < 1e-3, "{top}");
+        }
+    }
+
+    /// Queries whose first candidates are right with the probabilities of a calibration.
+    fn sample(calibration: &Calibration, count: usize) -> (Vec<HeldOutQuery>, Vec<f64>) {
+        let mut random = Random::new(3);
+        let queries = (0..count).map(|_| {
+            let mut scores: Vec<f32> = (0..Calibration::CANDIDATES).map(|_| random.normal() as f32 * 0.1).collect();
+            scores.sort_by(|a, b| b.total_cmp(a));
+            let row = (random.uniform() * 5000.0) as usize;
+            let p = calibration.confidences(&scores, Some(row))[0];
+            let scores = scores.into_iter().map(f64::from).collect();
+            (HeldOutQuery { is_right: random.uniform() < p, scores, log_row: crate::retrieve::log_row(row) }, p)
+        });
+        queries.unzip()
+    }
+
+    #[test]
+    fn confidences_that_were_sampled_from_are_found_again() {
+        let truth =
+            Calibration { temperature: 0.05, slope: 1.5, offset: 1.0, rarity: -0.4, usual: 7.5, range: [0.0, 8.6] };
+        let (queries, probabilities) = sample(&truth, 4000);
+        let found = most_likely(&queries);
+        let error = |(query, p): (&HeldOutQuery, &f64)| {
+            let scores: Vec<f32> = query.scores.iter().map(|&score| score as f32).collect();
+            let row = (query.log_row.exp() - 1.0).round() as usize;
+            (found.confidences(&scores, Some(row))[0] - p).abs()
+        };
+        let mean = queries.iter().zip(&probabilities).map(error).sum::<f64>() / 4000.0;
+        assert!(mean < 0.02, "{mean} {found:?}");
+    }
+
+    #[test]
+    fn a_sample_without_errors_or_of_equal_scores_gives_possible_parameters() {
+        for (is_right, scores) in
+            [(true, vec![0.9, 0.1]), (false, vec![0.9, 0.1]), (true, vec![0.5; 20]), (true, vec![0.5])]
+        {
+            let query = || HeldOutQuery { is_right, scores: scores.clone(), log_row: 0.0 };
+            let found = most_likely(&(0..20).map(|_| query()).collect::<Vec<_>>());
+            assert!(found.is_valid(), "{found:?}");
+            let scores: Vec<f32> = scores.iter().map(|&score| score as f32).collect();
+            let first = found.confidences(&scores, None)[0];
+            assert!(if is_right { first > 0.8 } else { first < 0.2 }, "{first} {found:?}");
+            assert!(scores.len() == 1 || (0.001..0.999).contains(&first), "{first}");
+        }
+    }
+}
