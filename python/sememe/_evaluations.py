@@ -10,6 +10,7 @@ from typing import Any, Union
 from . import _sememe
 from ._defaults import DEFAULTS
 from ._progress import Progress, reporting
+from ._warnings import warn_of_zeros
 from .lexicon import LexiconLike, as_lexicons, read_lexicon
 
 Path = Union[str, "PathLike[str]"]
@@ -46,7 +47,10 @@ class Evaluations:
         right = lexicons[0].restricted([source, target])
         with reporting(progress, "comparing words") as report:
             found = _sememe.evaluate_translation(self._native, source, target, right, criterion, oov, seed, report)
-        return _by_rank(json.loads(found))
+        result = json.loads(found)
+        warn_of_zeros(result.get("zero_queries", 0), f"queries of {source}")
+        warn_of_zeros(result.get("zero_targets", 0), f"words of {target}")
+        return _by_rank(result)
 
     def evaluate_similarity(self, set: Path, view: str, other: str | None = None) -> dict[str, Any]:
         """How well cosines agree with how similar people find two words: Spearman's and Pearson's correlation.
@@ -58,7 +62,9 @@ class Evaluations:
     def evaluate_analogy(self, questions: Path, view: str, *, progress: Progress = None) -> dict[str, Any]:
         """How well ``a : b = c : ?`` is answered, by sections of a file such as ``questions-words.txt``."""
         with reporting(progress, "answering questions") as report:
-            return json.loads(_sememe.evaluate_analogy(self._native, view, questions, report))
+            result = json.loads(_sememe.evaluate_analogy(self._native, view, questions, report))
+        warn_of_zeros(result.get("zero_words", 0), f"words of {view}")
+        return result
 
     def evaluate_sts(
         self,
@@ -83,8 +89,8 @@ class Evaluations:
         files: tuple[Path, Path],
         criterion: str = "nn",
         *,
-        queries: int = 2000,
-        max_sentences: int = 200_000,
+        queries: int = DEFAULTS["queries"],
+        max_sentences: int = DEFAULTS["max_sentences"],
         among_all: bool = False,
         seed: int = 0,
         progress: Progress = None,

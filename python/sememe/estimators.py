@@ -55,7 +55,7 @@ class IBFA(Aligner):
         n_components: int | str | None = None,
         *,
         shrinkage: float | str | None = DEFAULTS["shrinkage"],
-        normalize: Steps = "unit",
+        normalize: Steps = DEFAULTS["normalize"],
         lower: bool = False,
         exponent: float | None = None,
         dewhiten: bool = DEFAULTS["dewhiten"],
@@ -107,7 +107,7 @@ class MBFA(Aligner):
         n_components: int | str | None = None,
         *,
         shrinkage: float | str | None = DEFAULTS["shrinkage"],
-        normalize: Steps = "unit",
+        normalize: Steps = DEFAULTS["normalize"],
         lower: bool = False,
         monolingual: float | None = None,
         max_iter: int = DEFAULTS["max_iter"],
@@ -145,7 +145,7 @@ class CCA(Aligner):
         *,
         algorithm: str = "exact",
         shrinkage: float | str | None = DEFAULTS["shrinkage"],
-        normalize: Steps = "unit",
+        normalize: Steps = DEFAULTS["normalize"],
         lower: bool = False,
         dewhiten: bool = DEFAULTS["dewhiten"],
     ):
@@ -177,7 +177,7 @@ class Procrustes(Aligner):
 
     _method = "svd"
 
-    def __init__(self, pivot: str | int | None = None, *, normalize: Steps = "unit", lower: bool = False):
+    def __init__(self, pivot: str | int | None = None, *, normalize: Steps = DEFAULTS["normalize"], lower: bool = False):
         self.pivot = pivot
         self.normalize = normalize
         self.lower = lower
@@ -201,7 +201,7 @@ class LeastSquares(Aligner):
         pivot: str | int | None = None,
         *,
         ridge: float = DEFAULTS["ridge"],
-        normalize: Steps = "unit",
+        normalize: Steps = DEFAULTS["normalize"],
         lower: bool = False,
     ):
         self.pivot = pivot

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _sememe
+from ._defaults import DEFAULTS
 from ._views import Names, Steps, as_embeddings, as_steps, row_views
 from .embeddings import Embeddings
 from .lexicon import LexiconLike, as_lexicons
@@ -54,7 +55,7 @@ class Moments:
     """
 
     def __init__(
-        self, views: Sequence[str] | None = None, dims: Sequence[int] | None = None, *, normalize: Steps = "unit"
+        self, views: Sequence[str] | None = None, dims: Sequence[int] | None = None, *, normalize: Steps = DEFAULTS["normalize"]
     ):
         self._names = None if views is None else [str(view) for view in views]
         self._dims = None if dims is None else [int(dim) for dim in dims]
@@ -81,7 +82,7 @@ class Moments:
         embeddings: Mapping[str, Embeddings],
         lexicon: LexiconLike | None = None,
         *,
-        normalize: Steps = "unit",
+        normalize: Steps = DEFAULTS["normalize"],
         lower: bool = False,
         monolingual: float | None = None,
         identical: str | None = None,

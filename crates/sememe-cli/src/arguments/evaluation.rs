@@ -4,11 +4,11 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
-use sememe::evaluate::{Neighbours, Oov};
+use sememe::evaluate::{MAX_SENTENCES, Neighbours, Oov, SentenceOptions};
 use sememe::retrieve::Criterion;
 
 use super::gathering::Steps;
-use super::{EvaluateNoise, Reading};
+use super::{EvaluateNoise, Reading, count};
 
 #[derive(Subcommand)]
 pub enum Evaluate {
@@ -226,10 +226,10 @@ pub struct EvaluateSentences {
     #[arg(long, value_name = "CRITERION")]
     pub criterion: Vec<Criterion>,
     /// Number of sentences to look for
-    #[arg(long, default_value = "2000", value_name = "N")]
+    #[arg(long, default_value_t = count(SentenceOptions::default().queries), value_name = "N")]
     pub queries: NonZeroUsize,
     /// Read only the first N sentences of each file
-    #[arg(long, default_value = "200000", value_name = "N")]
+    #[arg(long, default_value_t = count(MAX_SENTENCES), value_name = "N")]
     pub max_sentences: NonZeroUsize,
     /// Where csls, isf and corrected look for the neighbours of a candidate: among the queries, as MUSE does, or all
     #[arg(long, value_enum, default_value = "queries", value_name = "WHICH")]

@@ -33,6 +33,11 @@ pub use self::sampling::{EvaluateNoise, Sample};
 pub use self::shell::{Completions, Man};
 pub use self::translation::{Induce, Lexicon, Translate};
 
+/// A default of the library as the value of an argument that must not be zero.
+fn count(number: usize) -> NonZeroUsize {
+    NonZeroUsize::new(number).unwrap_or(NonZeroUsize::MIN)
+}
+
 /// A request that makes no sense, in words for the person who made it.
 #[derive(Debug)]
 pub struct BadUsage(pub String);

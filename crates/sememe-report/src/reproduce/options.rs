@@ -2,8 +2,8 @@
 
 use std::str::FromStr;
 
-use sememe::prepare::Casing;
-use sememe::prepare::Step;
+use sememe::evaluate::MAX_SENTENCES;
+use sememe::prepare::{Casing, Step};
 use sememe::vectors::Embeddings;
 
 use crate::experiment;
@@ -35,7 +35,7 @@ impl Default for Options {
             max_words: 40_000,
             casing: Casing::Lower,
             steps: vec![Step::Unit],
-            sentences: 200_000,
+            sentences: MAX_SENTENCES,
             em_steps: 1000,
             seed: 0,
         }
