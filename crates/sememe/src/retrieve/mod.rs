@@ -19,6 +19,7 @@ mod bounds;
 mod corrected;
 mod criterion;
 pub(crate) mod csls;
+mod eight_bit;
 mod engine;
 mod export;
 mod files;
@@ -36,7 +37,7 @@ mod terms;
 
 pub use self::criterion::Criterion;
 pub use self::export::{Export, Metric};
-pub use self::files::{NOTHING, hits_arrays, hits_files, write_hits};
+pub use self::files::{hits_arrays, hits_files, write_hits};
 pub use self::generative::Generative;
 pub(crate) use self::mutual::mutual_best;
 pub use self::retriever::{Builder, Retriever};
