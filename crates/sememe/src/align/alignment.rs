@@ -12,7 +12,7 @@ use crate::model::mbfa::Trace;
 use crate::model::{Emission, LatentView, Method, Model, ViewModel};
 use crate::moments::Sources;
 use crate::prepare::{Policy, Preparation};
-use crate::tensors::{self, Tensor, TensorFile};
+use crate::tensors::{Contents, Tensor, TensorFile};
 use crate::vectors::{Embeddings, Matrix, View};
 
 const KIND: &str = "model";
@@ -109,17 +109,15 @@ impl Alignment {
 
     /// Writes a safetensors file.
     pub fn write(&self, path: &Path) -> Result<()> {
-        let (metadata, tensors) = self.parts();
-        tensors::write(path, &metadata, tensors)
+        self.contents().write(path)
     }
 
     /// The bytes that [`Alignment::write`] writes.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let (metadata, tensors) = self.parts();
-        tensors::to_bytes(&metadata, tensors)
+        self.contents().to_bytes()
     }
 
-    fn parts(&self) -> (Metadata, Vec<(String, Tensor<'static>)>) {
+    fn contents(&self) -> Contents<'static, Metadata> {
         let Model { method, views, tuples, log_likelihood, rho, shrinkage, trace } = &self.model;
         let mut tensors = self.preparation.tensors();
         if !rho.is_empty() {
@@ -157,7 +155,7 @@ impl Alignment {
             sources: self.sources.clone(),
             temperatures: self.temperatures.clone(),
         };
-        (metadata, tensors)
+        Contents { metadata, tensors }
     }
 
     /// Reads a file written by [`Alignment::write`].
