@@ -11,7 +11,8 @@ pub struct Fitting {
     /// ibfa, mbfa, cca, cca-nipals, svd or least-squares [default: ibfa for two views, mbfa for more]
     #[arg(long, value_name = "METHOD")]
     pub method: Option<Method>,
-    /// Latent size: a number, or auto (Bayesian information criterion) [default: the smallest dimension of a view]
+    /// Latent size: a number, auto (Bayesian information criterion) or largest (the smallest dimension of a view)
+    /// [default: largest]
     #[arg(long, value_name = "K")]
     pub latent: Option<LatentSize>,
     /// Shrink covariances: auto (chosen on held-out translations where pairs are few, else oas), oas, none, or a number
