@@ -193,7 +193,7 @@ class Space:
         max_words: int | None,
         output: Path | None,
         progress: Report,
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64], Rows, NDArray[np.float64] | None]: ...
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64], Rows, NDArray[np.float64] | None, int]: ...
     def extend(
         self,
         name: str,

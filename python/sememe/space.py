@@ -189,9 +189,10 @@ class Space(Evaluations):
         if not 0.0 <= min_confidence <= 1.0:
             raise ValueError(f"min_confidence is {min_confidence}: a probability is a number from 0 to 1")
         with reporting(progress, "translating") as report:
-            rows, found, scores, sure = self._native.induce(
+            rows, found, scores, sure, zeros = self._native.induce(
                 source, target, criterion, mutual, min_confidence, max_words, output, report
             )
+        warn_of_zeros(zeros, f"words of {target}")
         words, translations = self[source].words, self[target].words
         confidences = [None] * len(rows) if sure is None else sure.tolist()
         pairs = zip(rows, found, scores.tolist(), confidences)

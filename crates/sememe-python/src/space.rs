@@ -34,12 +34,14 @@ type Candidates = Vec<Vec<(String, f32, Option<f64>)>>;
 /// Words that are not there, and what they may be misspellings of.
 type Unknown = Vec<(String, Vec<String>)>;
 
-/// Rows of the words and of their translations, scores, and how sure they are.
+/// Rows of the words and of their translations, scores, confidences, and the number of target words that are skipped
+/// because their vectors are zero.
 type InducedRows<'py> = (
     Bound<'py, PyArray1<i64>>,
     Bound<'py, PyArray1<i64>>,
     Bound<'py, PyArray1<f32>>,
     Option<Bound<'py, PyArray1<f64>>>,
+    usize,
 );
 
 #[pymethods]
@@ -156,19 +158,19 @@ impl Space {
             .with_min_confidence((min_confidence > 0.0).then_some(min_confidence))
             .with_max_words(max_words);
         let space = self.space.clone();
-        let (induced, has_confidences) = run(py, progress, move |monitor| {
+        let (induced, has_confidences, zeros) = run(py, progress, move |monitor| {
             let induction = Induction::open(&space, &from, &to, &options, &**monitor)?;
             let induced = induction.run(&**monitor)?;
             if let Some(output) = output {
                 induction.write(&induced, &output)?;
             }
-            Ok((induced, induction.temperature().is_some()))
+            Ok((induced, induction.temperature().is_some(), induction.zero_targets()))
         })?;
         let rows = |row: fn(&Induced) -> usize| vector(py, induced.iter().map(|pair| row(pair) as i64).collect());
         let sure: Option<Vec<f64>> = induced.iter().map(|pair| pair.confidence).collect();
         let scores = vector(py, induced.iter().map(|pair| pair.score).collect());
         let sure = sure.filter(|_| has_confidences).map(|sure| vector(py, sure));
-        Ok((rows(|pair| pair.from), rows(|pair| pair.to), scores, sure))
+        Ok((rows(|pair| pair.from), rows(|pair| pair.to), scores, sure, zeros))
     }
 
     /// Adds a view, in place or in a copy; says what should be known about the fit.

@@ -263,3 +263,21 @@ fn every_task_has_help_with_an_example() {
         assert!(output.status.success() && text(&output.stdout).contains("Example"), "{task}");
     }
 }
+
+#[test]
+fn zero_vectors_are_counted_in_a_warning() {
+    let folder = tempfile::tempdir().unwrap();
+    // The last word is the mean of all, so that centring makes its vector zero.
+    write(&folder, "a.vec", "w0 0 1\nw1 2 1\nw2 1 0\nw3 1 2\nw4 1 1\n");
+    write(&folder, "gold.txt", &(0..5).map(|i| format!("w{i} w{i}\n")).collect::<String>());
+    write(&folder, "questions.txt", ": section\nw0 w1 w2 w3\n");
+    let translation =
+        ["evaluate", "translation", "a.vec", "--with", "a.vec", "--gold", "gold.txt", "--normalize", "center"];
+    let output = sememe(folder.path(), &[&translation[..], &["--criterion", "nn", "--criterion", "csls"]].concat());
+    let message = text(&output.stderr);
+    assert_eq!(message.matches("1 queries of source are zero vectors").count(), 1, "{message}");
+    assert_eq!(message.matches("1 words of target are zero vectors").count(), 1, "{message}");
+    let analogy = ["evaluate", "analogy", "a.vec", "questions.txt", "--normalize", "center"];
+    let message = text(&sememe(folder.path(), &analogy).stderr);
+    assert!(message.contains("1 words are zero vectors"), "{message}");
+}
