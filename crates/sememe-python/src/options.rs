@@ -1,4 +1,4 @@
-//! How to gather and fit, as Python says it: one dictionary each. What it does not say is the library's default.
+//! Options of gathering and fitting, from one Python dictionary each. Missing keys mean the library's defaults.
 
 use std::collections::HashMap;
 
@@ -12,7 +12,7 @@ use sememe::prepare::Casing;
 
 use crate::errors::{exception, refused};
 
-/// What is done to words and vectors.
+/// The preparation of words and vectors.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct Gathering {
@@ -48,7 +48,7 @@ pub struct Fitting {
     ridge: Option<f64>,
     #[pyo3(default)]
     pivot: Option<String>,
-    /// Begin at random, by this seed.
+    /// Start from random loadings with this seed.
     #[pyo3(default)]
     random: Option<u64>,
     #[pyo3(default)]
@@ -60,7 +60,7 @@ pub struct Fitting {
 }
 
 impl Fitting {
-    /// What the library is told.
+    /// The options of the library.
     pub fn options(&self) -> PyResult<FitOptions> {
         let mut options = FitOptions::default()
             .with_method(self.method.as_deref().map(str::parse).transpose().map_err(exception)?)

@@ -1,4 +1,4 @@
-//! The options that say how a model is fitted.
+//! The arguments for fitting a model.
 
 use clap::{Args, ValueEnum};
 use sememe::model::mbfa::{MbfaOptions, Solver, Start};
@@ -87,7 +87,7 @@ pub enum SolverName {
     Em,
 }
 
-/// A fraction that a fit can get below.
+/// Parses a tolerance: a fraction from 0 to 1.
 pub fn parse_tolerance(text: &str) -> Result<f64, String> {
     match text.parse() {
         Ok(tolerance) if (0.0..1.0).contains(&tolerance) => Ok(tolerance),

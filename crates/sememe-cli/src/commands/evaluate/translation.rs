@@ -55,7 +55,7 @@ pub fn run(arguments: &EvaluateTranslation, global: &Global) -> anyhow::Result<(
     warn_of_zeros(&results, global);
     results.iter().filter_map(overlap_warning).for_each(|warning| output::warn(global, warning));
 
-    // The first evaluation is the object itself, for scripts that ask for one.
+    // The keys of the first evaluation are also at the top level, for scripts that ask for one evaluation.
     let mut json = serde_json::to_value(&results[0])?;
     json["evaluations"] = json!(results);
     output::result(global, json, || for_people(&results, &subject))
@@ -112,7 +112,7 @@ fn overlap_warning(result: &TranslationEvaluation) -> Option<String> {
     ))
 }
 
-/// Says how many words are skipped as their vectors are zero; once, where several criteria skip the same words.
+/// Warns of zero vectors that are skipped; once, if several criteria skip the same words.
 fn warn_of_zeros(results: &[TranslationEvaluation], global: &Global) {
     let zeros = |result: &TranslationEvaluation| {
         let TranslationEvaluation { translation, from, to, .. } = result;
