@@ -72,7 +72,7 @@ impl<M: Serialize> Contents<'_, M> {
     }
 
     /// The bytes that [`Contents::write`] writes to a file.
-    pub(crate) fn to_bytes(mut self) -> Vec<u8> {
+    pub(crate) fn into_bytes(mut self) -> Vec<u8> {
         let mut bytes = header(&self.metadata, &mut self.tensors);
         self.tensors.iter().for_each(|(_, tensor)| bytes.extend_from_slice(&tensor.data));
         bytes

@@ -114,7 +114,7 @@ impl Alignment {
 
     /// The bytes that [`Alignment::write`] writes.
     pub fn to_bytes(&self) -> Vec<u8> {
-        self.contents().to_bytes()
+        self.contents().into_bytes()
     }
 
     fn contents(&self) -> Contents<'static, Metadata> {

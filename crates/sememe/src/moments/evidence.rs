@@ -207,7 +207,7 @@ impl Evidence {
 
     /// The bytes that [`Evidence::write`] writes.
     pub fn to_bytes(&self) -> Vec<u8> {
-        self.contents().to_bytes()
+        self.contents().into_bytes()
     }
 
     fn contents(&self) -> Contents<'static, Metadata> {
