@@ -1,4 +1,4 @@
-"""sememe aligns word vectors of several languages, or any vector spaces with known pairs, in one space of meanings.
+"""sememe aligns word vectors of several languages, or any vector spaces with known pairs, in one latent space.
 
 >>> import numpy as np, sememe
 >>> rng = np.random.default_rng(0)

@@ -1,4 +1,4 @@
-"""Arrays as people have them, as rows of float32 that the engine can read."""
+"""Conversion of arrays to rows of float32 that the engine can read."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Rows = NDArray[np.float32]
 
 
 def as_rows(values: ArrayLike, what: str) -> Rows:
-    """A two-dimensional, contiguous array of float32; not copied where it is one already.
+    """A two-dimensional, contiguous array of float32; not copied if it already is one.
 
     Other numbers (float64, float16, integers) are rounded to float32, as files are when they are read.
     """
@@ -43,7 +43,7 @@ def as_view(values: Any, what: str) -> Rows:
 
 @contextmanager
 def lending(arrays: list[Rows], names: list[str]) -> Iterator[list[_sememe.Lent]]:
-    """Arrays for the length of a call, without a copy where nobody else can write to them: these cannot be written to or
+    """Arrays for the duration of a call, without a copy if nothing else can write to them: these cannot be written to or
     resized meanwhile. The list must hold the only references that this package has; it is emptied."""
     lent = _sememe.lend(arrays, names)
     arrays.clear()

@@ -1,4 +1,4 @@
-"""How all estimators are fitted."""
+"""Fitting, for all estimators."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .moments import Moments
 
 Self = TypeVar("Self", bound="Aligner")
 
-#: Parameters that the engine takes as they are, and what it calls them.
+#: Parameters that are passed on unchanged, and their names in the engine.
 PARAMETERS = {
     "exponent": "exponent",
     "dewhiten": "dewhiten",
@@ -39,8 +39,8 @@ NO_PAIRS = "which rows belong together? refine begins with a lexicon of row numb
 class Aligner(FittedModel):
     """Fits a model to several views and applies it.
 
-    What a fit learned ends in an underscore, as in scikit-learn. Latent vectors are float32. What the model says of vectors,
-    it says of vectors as they are prepared (``normalize``).
+    Fitted attributes end in an underscore, as in scikit-learn. Latent vectors are float32. Means, loadings, noise and densities are
+    those of prepared vectors (``normalize``).
     """
 
     normalize: Steps
@@ -61,15 +61,15 @@ class Aligner(FittedModel):
     ) -> Self:
         """Fits the model.
 
-        With little or no dictionary it learns by itself which words, or rows, belong together (``refine``, ``unsupervised``):
-        the model says which ones do, and these say what the model is. That needs 500 words of each view at least.
-        :attr:`learning_` tells how it went.
+        With little or no dictionary, self-learning (``refine``, ``unsupervised``) induces which words, or rows, belong together: it
+        alternates between fitting the model and inducing pairs. It needs at least 500 words of each view.
+        :attr:`learning_` is its report.
 
         Parameters
         ----------
         views
-            Arrays whose rows belong together: a list, or a mapping by name. Where a row lacks a view it is NaN there. Or word
-            vectors (:class:`Embeddings`), or arrays of any lengths, for which a lexicon says which belong together. Or
+            Arrays whose rows belong together: a list, or a mapping by name. A row of NaN is missing. Or word vectors
+            (:class:`Embeddings`), or arrays of any lengths, with a lexicon that says which words or rows belong together. Or
             :class:`Moments`.
         lexicon
             A file of tuples, ``{("en", "fr"): file or pairs}``, a list of tuples, a table, or several of these. For arrays:
@@ -79,16 +79,16 @@ class Aligner(FittedModel):
         complete
             Use only tuples that have all views, joined from all dictionaries.
         refine
-            Begin with the pairs given and learn more from the vectors.
+            Start self-learning from the given pairs.
         unsupervised
-            Begin with the vectors alone. Raises :class:`NoBetterThanChanceError` where that leads nowhere.
+            Start self-learning from the vectors alone. Raises :class:`NoBetterThanChanceError` if that is no better than chance.
         trust
-            What ``refine`` makes of given entries: ``"keep"`` lets them count to the end, ``"doubt"`` only begins with them. By
-            default dictionaries are kept, and strings are doubted that are all there is.
+            How ``refine`` uses given entries: ``"keep"`` keeps them in every round, ``"doubt"`` only starts from them. By default
+            dictionaries are kept, and identical strings are doubted if no dictionary is given.
         random_state
-            A seed of what ``unsupervised`` tries.
+            The seed of the random starts of ``unsupervised``.
         progress
-            Told how far an iterated fit is, and the rounds of learning: a function of two numbers, ``tqdm``, or True.
+            Receives the progress of an iterative fit and of self-learning: a function of two numbers, ``tqdm``, or True.
 
         Examples
         --------
@@ -96,7 +96,7 @@ class Aligner(FittedModel):
         >>> rng = np.random.default_rng(0)
         >>> meanings, rotation = rng.gamma(0.3, size=(600, 20)), np.linalg.qr(rng.normal(size=(20, 20)))[0]
         >>> X, Y = (view + 0.1 * rng.normal(size=(600, 20)) for view in (meanings, meanings @ rotation))
-        >>> model = sememe.IBFA().fit([X, Y[::-1]], unsupervised=True)     # nobody says which rows belong together
+        >>> model = sememe.IBFA().fit([X, Y[::-1]], unsupervised=True)     # without saying which rows belong together
         >>> ids, _ = sememe.neighbors(model.transform(X, 0), model.transform(Y, 1), k=1)
         >>> bool((ids[:, 0] == np.arange(600)).mean() > 0.9)
         True
@@ -166,7 +166,7 @@ class Aligner(FittedModel):
         if ours.get("max_iter", 1) < 1:
             raise ValueError(f"max_iter is {ours['max_iter']}: at least one likelihood must be computed")
         size = ours.get("n_components")
-        # What an estimator has no parameter for is left to the engine.
+        # The engine has defaults for parameters that an estimator does not have.
         fitting: dict[str, Any] = {theirs: ours[name] for name, theirs in PARAMETERS.items() if name in ours}
         if "shrinkage" in ours:
             fitting["shrinkage"] = as_shrinkage(ours["shrinkage"])
@@ -202,7 +202,7 @@ class Aligner(FittedModel):
         tol: float = DEFAULTS["extend_tol"],
         progress: Progress = None,
     ) -> Self:
-        """Adds a view; what is known of the others stays as it is.
+        """Adds a view; the parameters of the others do not change.
 
         ``new`` are word vectors, with a lexicon over them and the words that the model was fitted to; or an array whose rows
         belong with those of ``views``, some of the views of the model.

@@ -1,4 +1,4 @@
-"""Defaults of arguments. The engine has them; this package only asks for them."""
+"""Defaults of arguments, which are those of the engine."""
 
 from __future__ import annotations
 
@@ -16,5 +16,5 @@ def as_shrinkage(shrinkage: float | str | None) -> str:
 
 
 def extension(shrinkage: float | str | None, max_iter: int, tol: float) -> dict[str, Any]:
-    """How a view is added, as the engine calls it."""
+    """Options of adding a view, by their names in the engine."""
     return {"method": None, "shrinkage": as_shrinkage(shrinkage), "iterations": max_iter, "tolerance": tol}

@@ -1,4 +1,4 @@
-"""How good a space is, measured on tasks with known answers; results are those of ``sememe evaluate``."""
+"""Evaluations of a space. Results are those of ``sememe evaluate``."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ from typing import Any, Union
 from . import _sememe
 from ._defaults import DEFAULTS
 from ._progress import Progress, reporting
+from ._warnings import warn_of_zeros
 from .lexicon import LexiconLike, as_lexicons, read_lexicon
 
 Path = Union[str, "PathLike[str]"]
 
 
 class Evaluations:
-    """The tasks."""
+    """One method for each task."""
 
     _native: _sememe.Space
 
@@ -31,12 +32,12 @@ class Evaluations:
         seed: int = 0,
         progress: Progress = None,
     ) -> dict[str, Any]:
-        """Precision of word translation against right answers: ``precision[1]`` is the per cent of words of which the first
-        candidate is right; also 5 and 10, the mean reciprocal rank, and 95 % intervals.
+        """Precision of word translation against a gold dictionary: ``precision[1]`` is the per cent of words whose first
+        candidate is right; also precision at 5 and 10, the mean reciprocal rank, and 95 % intervals.
 
         ``gold`` is a file of pairs, source words first, or any dictionary that ``fit`` takes, such as what
-        :func:`read_lexicon` returns. ``overlap`` tells how many of its pairs the model was fitted to, ``unseen`` how well it
-        does on the others. Words that cannot be translated are no queries, or wrong with ``oov="wrong"``.
+        :func:`read_lexicon` returns. ``overlap`` counts the gold pairs that the model was fitted to; ``unseen`` is the
+        precision on the other words. Out-of-vocabulary words are skipped, or count as wrong with ``oov="wrong"``.
         """
         if isinstance(gold, (str, PathLike)):
             gold = read_lexicon(gold, (source, target))
@@ -46,19 +47,24 @@ class Evaluations:
         right = lexicons[0].restricted([source, target])
         with reporting(progress, "comparing words") as report:
             found = _sememe.evaluate_translation(self._native, source, target, right, criterion, oov, seed, report)
-        return _by_rank(json.loads(found))
+        result = json.loads(found)
+        warn_of_zeros(result.get("zero_queries", 0), f"queries of {source}")
+        warn_of_zeros(result.get("zero_targets", 0), f"words of {target}")
+        return _by_rank(result)
 
     def evaluate_similarity(self, set: Path, view: str, other: str | None = None) -> dict[str, Any]:
-        """How well cosines agree with how similar people find two words: Spearman's and Pearson's correlation.
+        """Correlation (Spearman's and Pearson's) of cosines with human ratings of word similarity.
 
-        The file has two words and a score a line. The second words are of the view ``other``, if one is named.
+        Each line of the file has two words and a score. The second words are of the view ``other``, if it is given.
         """
         return json.loads(_sememe.evaluate_similarity(self._native, view, view if other is None else other, set))
 
     def evaluate_analogy(self, questions: Path, view: str, *, progress: Progress = None) -> dict[str, Any]:
-        """How well ``a : b = c : ?`` is answered, by sections of a file such as ``questions-words.txt``."""
+        """Accuracy on analogies, ``a : b = c : ?``, for each section of a file such as ``questions-words.txt``."""
         with reporting(progress, "answering questions") as report:
-            return json.loads(_sememe.evaluate_analogy(self._native, view, questions, report))
+            result = json.loads(_sememe.evaluate_analogy(self._native, view, questions, report))
+        warn_of_zeros(result.get("zero_words", 0), f"words of {view}")
+        return result
 
     def evaluate_sts(
         self,
@@ -69,9 +75,10 @@ class Evaluations:
         a: float = DEFAULTS["sif_a"],
         frequencies: Path | None = None,
     ) -> dict[str, Any]:
-        """How well cosines of sentences agree with how similar people find them (semantic textual similarity).
+        """Correlation of cosines with human ratings of sentence similarity (semantic textual similarity).
 
-        Words are weighted by ``"sif"``, with how frequent they are by a file of ``word count`` or by their ranks, or ``"tfidf"``.
+        Words are weighted by ``"sif"`` (smooth inverse frequency; frequencies come from a file of ``word count`` lines, or from the
+        ranks of the words) or by ``"tfidf"``.
         """
         files = [sets] if isinstance(sets, (str, PathLike)) else list(sets)
         return json.loads(_sememe.evaluate_sts(self._native, view, files, weighting, a, frequencies))
@@ -83,15 +90,15 @@ class Evaluations:
         files: tuple[Path, Path],
         criterion: str = "nn",
         *,
-        queries: int = 2000,
-        max_sentences: int = 200_000,
+        queries: int = DEFAULTS["queries"],
+        max_sentences: int = DEFAULTS["max_sentences"],
         among_all: bool = False,
         seed: int = 0,
         progress: Progress = None,
     ) -> dict[str, Any]:
-        """Precision of finding the translations of sentences, between two files that are translations line by line.
+        """Precision of sentence retrieval between two files whose lines are translations of each other.
 
-        ``among_all`` lets criteria such as CSLS look for neighbours among all sentences instead of the queries.
+        With ``among_all``, criteria such as CSLS search neighbours among all sentences instead of the queries.
         """
         with reporting(progress, "comparing sentences") as report:
             found = _sememe.evaluate_sentences(
@@ -101,7 +108,7 @@ class Evaluations:
 
 
 def _by_rank(result: Any) -> Any:
-    """The same, with numbers as the keys of what was measured at several ranks."""
+    """Converts the keys of results at several ranks to numbers."""
     if not isinstance(result, dict):
         return result
     return {int(key) if key.isdigit() else key: _by_rank(value) for key, value in result.items()}

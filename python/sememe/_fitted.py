@@ -1,4 +1,4 @@
-"""What every fitted estimator can do."""
+"""Attributes and methods of fitted estimators."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ Self = TypeVar("Self", bound="FittedModel")
 
 
 class LinearMap(NamedTuple):
-    """How the vectors of one view follow from those of another: ``y | x ~ N(offset + matrix x, covariance)``.
+    """The conditional distribution of one view given another: ``y | x ~ N(offset + matrix x, covariance)``.
 
-    Called with vectors as they come, it returns the expected ones of the other view, as these are prepared.
+    Called with unprepared vectors, it returns the expected vectors of the other view, which are prepared ones.
     """
 
     model: FittedModel
     source: int
     matrix: NDArray[np.float64]
     offset: NDArray[np.float64]
-    #: What ``x`` leaves open; None for methods without densities.
+    #: The conditional covariance; None for methods without densities.
     covariance: NDArray[np.float64] | None
 
     def __call__(self, X: ArrayLike) -> Rows:
@@ -44,15 +44,15 @@ class LinearMap(NamedTuple):
 
 
 class FittedModel(Parameterized):
-    """Everything but fitting."""
+    """A fitted model: attributes and methods that do not fit."""
 
     _method: str
     _alignment: _sememe.Alignment
-    #: The words with their vectors, where it was fitted to some; they are no part of a pickle.
+    #: The words with their vectors, if it was fitted to words; they are not pickled.
     _words: list[_sememe.Embeddings | None]
     _learning: dict[str, Any] | None = None
 
-    # What a fit learned.
+    # Fitted attributes.
 
     @property
     def _fitted(self) -> _sememe.Alignment:
@@ -76,12 +76,12 @@ class FittedModel(Parameterized):
 
     @property
     def n_components_(self) -> int:
-        """Length of the hidden vector."""
+        """The latent size."""
         return self._fitted.latent
 
     @property
     def n_tuples_(self) -> float:
-        """How many tuples it was fitted to."""
+        """Number of tuples that it was fitted to."""
         return self._fitted.tuples
 
     @property
@@ -96,23 +96,23 @@ class FittedModel(Parameterized):
 
     @property
     def shrinkage_(self) -> NDArray[np.float64]:
-        """How much the covariance of each view was shrunk."""
+        """The shrinkage of the covariance of each view."""
         return self._fitted.shrinkage
 
     @property
     def trace_(self) -> dict[str, Any] | None:
-        """How an iterated fit went: evaluations, whether it converged, and the likelihood along the way."""
+        """The trace of an iterative fit: evaluations, whether it converged, and the likelihoods."""
         trace = self._fitted.trace
         return None if trace is None else json.loads(trace)
 
     @property
     def learning_(self) -> dict[str, Any] | None:
-        """How pairs were learned, as the command says it; None where all were given, and for a model that was loaded.
+        """The report of self-learning, as the command prints it; None without self-learning, and for a loaded model.
 
-        ``rounds``: for each the ``words`` looked at in a view, the ``pairs`` that are each other's best, and the ``objective``, the
-        mean CSLS of words with their best ones. ``induced``: how many pairs were found; unless it ``has_helped``, the
-        fit is to given entries alone. ``chances``: for each view that was
-        aligned to the first without supervision its ``objective``, and the mean (``random``) and standard ``deviation`` after
+        ``rounds``: for each round the number of ``words`` of a view, the number of ``pairs`` of mutual nearest neighbours, and the
+        ``objective``, the mean CSLS of words with their nearest neighbours. ``induced``: the number of induced pairs; unless
+        self-learning ``has_helped``, the model is fitted to the given entries alone. ``chances``: for each view that was aligned
+        to the first without supervision its ``objective``, and the mean (``random``) and standard ``deviation`` of it after
         random starts. ``doubtful``: given entries that look wrong, the worst first: their ``views``, ``words`` (row numbers of
         arrays) and CSLS (``score``).
         """
@@ -121,12 +121,12 @@ class FittedModel(Parameterized):
 
     @property
     def means_(self) -> list[NDArray[np.float64]]:
-        """What is subtracted from the vectors of each view."""
+        """The mean of each view."""
         return [self._fitted.parameters(view)[0] for view in range(len(self.views_))]
 
     @property
     def projections_(self) -> list[NDArray[np.float64]]:
-        """For each view the matrix that takes ``x - mu`` to the latent space."""
+        """For each view the matrix that maps ``x - mu`` to the latent space."""
         return [self._fitted.parameters(view)[1] for view in range(len(self.views_))]
 
     @property
@@ -136,7 +136,7 @@ class FittedModel(Parameterized):
 
     @property
     def noise_(self) -> list[NDArray[np.float64]]:
-        """``Psi`` of each view: the covariance of what is its own."""
+        """``Psi`` of each view: the covariance of its noise."""
         return [self._emission(view)[1] for view in range(len(self.views_))]
 
     def _emission(self, view: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -164,12 +164,12 @@ class FittedModel(Parameterized):
             raise ValueError(f"there is no view {view!r}; there are {len(names)}: {', '.join(names)}")
         return int(view)
 
-    # What it says of vectors.
+    # Projection and densities.
 
     def transform(self, X: Any, view: View | None = None) -> Any:
-        """Where vectors lie in the latent space, ``E[z|x]`` for IBFA and MBFA.
+        """Projects vectors to the latent space: ``E[z|x]`` for IBFA and MBFA.
 
-        With ``view``, its name or place, ``X`` is an array of that view, or :class:`Embeddings`, which keep their words.
+        With ``view``, a name or an index, ``X`` is an array of that view, or :class:`Embeddings`, which keep their words.
         Without, it is a list or mapping of views, and a list comes back; rows of NaN stay NaN.
         """
         if view is None:
@@ -193,9 +193,9 @@ class FittedModel(Parameterized):
         return latent
 
     def fuse(self, views: Views) -> Rows:
-        """Where all views together say that each row lies: ``E[z|x_1, x_2, ...]``, with NaN or None for what is missing.
+        """Projects several views together: ``E[z|x_1, x_2, ...]``, with NaN or None for what is missing.
 
-        For methods without densities it is the mean of what the views say.
+        For methods without densities it is the mean of the projections of the views.
         """
         if self.log_likelihood_ is not None:
             return self._fitted.fuse(self._rows(views))
@@ -231,9 +231,9 @@ class FittedModel(Parameterized):
         return [None if one is None else as_view(one, f"view {name!r}") for name, one in given]
 
     def map(self, source: View, target: View) -> LinearMap:
-        """How the vectors of one view follow from those of another: ``E[y|x]``, to be called with vectors.
+        """The map from one view to another: ``E[y|x]``, to be called with vectors.
 
-        For methods without densities it is the shortest vector of the target that lies where ``x`` lies.
+        For methods without densities it is the shortest vector of the target with the same projection as ``x``.
         """
         a, b = self._place(source), self._place(target)
         if self.log_likelihood_ is not None:
@@ -243,17 +243,17 @@ class FittedModel(Parameterized):
         return LinearMap(self, a, matrix, other_mu - matrix @ mu, None)
 
     def queries(self, X: ArrayLike, source: View, target: View) -> Rows:
-        """What to ask an index that holds the vectors of ``target`` as they are, about vectors of ``source``.
+        """Queries from vectors of ``source`` for an index that holds the unprojected vectors of ``target``.
 
-        The inner product with a vector ``y`` of the target (the cosine, where these have length 1) ranks as the inner
+        The inner product with a vector ``y`` of the target (the cosine, if these have length 1) ranks as the inner
         product of latent vectors does: ``<A_yᵀ z(x), y> = <z(x), z(y)>`` but for what does not depend on ``y``, with ``A_y`` the
-        projection. It finds much more than ``map`` does, whose expected vectors lie close to the mean.
+        projection. Its recall is much higher than that of ``map``, whose expected vectors lie close to the mean.
         """
         place = self._place(target)
         return (self.transform(X, source) @ self._fitted.parameters(place)[1]).astype(np.float32)
 
     def sample(self, n_samples: int = 1, random_state: int = 0) -> list[Rows]:
-        """Draws tuples of vectors, an array for each view, as the model sees them: after preparation."""
+        """Draws tuples of prepared vectors, an array for each view."""
         if n_samples < 1:
             raise ValueError(f"n_samples is {n_samples}: at least one must be drawn")
         return self._fitted.sample(n_samples, random_state)
@@ -270,7 +270,7 @@ class FittedModel(Parameterized):
 
     @classmethod
     def load(cls: type[Self], path: Path) -> Self:
-        """Reads the model of a space, whoever wrote it. Parameters are those that the file tells."""
+        """Reads the model of a space, also one that the command wrote. Parameters are those recorded in the file."""
         model = cls._of(_sememe.Space.open(path).alignment)
         if not isinstance(model, cls):
             kind = type(model).__name__
@@ -279,7 +279,7 @@ class FittedModel(Parameterized):
 
     @staticmethod
     def _of(fitted: _sememe.Alignment) -> Any:
-        """The estimator of what was fitted, by whichever method."""
+        """The estimator for the method of a fitted model."""
         from .estimators import BY_METHOD
 
         kind, parameters = BY_METHOD[fitted.method]

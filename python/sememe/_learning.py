@@ -1,4 +1,4 @@
-"""Pairs that are learned from the vectors."""
+"""Self-learning: pairs that are induced from the vectors."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from typing import Any
 def as_learning(
     refine: bool, unsupervised: bool, trust: str | None, random_state: int, lexicon: Any, identical: str | None
 ) -> dict[str, Any] | None:
-    """How to learn, as the engine calls it; None where nothing is to be learned."""
+    """Options of self-learning, by their names in the engine; None without self-learning."""
     if trust is not None and not refine:
         raise ValueError("trust is what refine makes of given entries; give refine=True too")
     if unsupervised and (refine or lexicon is not None or identical is not None):
         raise ValueError("unsupervised begins with the vectors alone; to begin with pairs give them with refine=True")
     if not (refine or unsupervised):
         return None
-    # Strings that are the same by accident are likelier than wrong entries of a dictionary.
+    # Strings that are identical by accident are more common than wrong entries of a dictionary.
     by_default = "doubt" if lexicon is None else "keep"
     seed = int(random_state or 0)
     return {"unsupervised": bool(unsupervised), "trust": by_default if trust is None else trust, "seed": seed}
 
 
 def as_report(told: str, is_words: bool) -> dict[str, Any]:
-    """How learning went; rows of arrays have numbers in place of words."""
+    """The report of self-learning; rows of arrays have numbers in place of words."""
     report: dict[str, Any] = json.loads(told)
     if not is_words:
         for entry in report["doubtful"]:

@@ -1,4 +1,4 @@
-"""What scikit-learn expects of every estimator, without scikit-learn."""
+"""The interface that scikit-learn expects of every estimator, without scikit-learn."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Self = TypeVar("Self", bound="Parameterized")
 
 
 class Parameterized:
-    """Parameters are the arguments of ``__init__``, kept as they are given."""
+    """Parameters are the arguments of ``__init__``, stored unchanged."""
 
     @classmethod
     def _defaults(cls) -> dict[str, Any]:
@@ -38,7 +38,7 @@ class Parameterized:
         return f"{type(self).__name__}({', '.join(changed)})"
 
     def __sklearn_tags__(self) -> Any:
-        # Only scikit-learn asks for it.
+        # Only scikit-learn calls this.
         from sklearn.utils import InputTags, Tags, TargetTags, TransformerTags
 
         return Tags(

@@ -1,4 +1,4 @@
-"""How long work is shown."""
+"""Progress of long work."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from collections.abc import Callable
 from contextlib import contextmanager
 from typing import Any, Iterator, Union
 
-#: Called with what is done and what there is to do, zero where nobody knows; or a class like ``tqdm.tqdm``, of which a bar
-#: is made; or True, which takes tqdm where it is installed.
+#: A function of the work done and the total, which is zero if unknown; or a class like ``tqdm.tqdm``, for a progress bar; or
+#: True, which uses tqdm if it is installed.
 Progress = Union[None, bool, Callable[[int, int], Any], type]
 
 
 @contextmanager
 def reporting(progress: Progress, stage: str) -> Iterator[Callable[[int, int], Any] | None]:
-    """What the engine tells how far it is."""
+    """The function that the engine reports its progress to."""
     if progress is True:
         from tqdm.auto import tqdm
 

@@ -13,8 +13,8 @@ Path = str | PathLike[str]
 Rows = NDArray[np.float32]
 Report = Callable[[int, int], Any] | None
 Named = Sequence[tuple[str, "Embeddings"]]
-#: What a model is fitted to: words and the tuples of a lexicon; or names and arrays, tuples of row numbers (None where row i
-#: of every array belongs together), and whether only tuples with all views are used.
+#: The data of a fit: words and the tuples of a lexicon; or names and arrays, tuples of row numbers (None if the rows i of all
+#: arrays belong together), and whether only tuples with all views are used.
 Data = (
     tuple[Named, "Tuples"] | tuple[Sequence[str], Sequence[Rows], Sequence[Sequence[int | None]] | None, bool]
 )
@@ -193,7 +193,7 @@ class Space:
         max_words: int | None,
         output: Path | None,
         progress: Report,
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64], Rows, NDArray[np.float64] | None]: ...
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64], Rows, NDArray[np.float64] | None, int]: ...
     def extend(
         self,
         name: str,

@@ -1,4 +1,4 @@
-"""Several views of the same things, as people give them."""
+"""Conversion of several views to what the engine takes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def as_steps(normalize: Steps) -> list[str]:
 
 
 def named(views: Views, names: Names = None) -> list[tuple[str, Any]]:
-    """Views with their names, in order; of a model or moments whose views are known, those that are not given are None."""
+    """Views with their names, in order; if the names are known from a model or moments, views that are not given are None."""
     if isinstance(views, Mapping):
         given = {str(name): view for name, view in views.items()}
         if names is None:
@@ -45,7 +45,7 @@ def named(views: Views, names: Names = None) -> list[tuple[str, Any]]:
 
 
 def row_views(views: Views, names: Names = None, dims: Sequence[int] | None = None) -> list[tuple[str, Rows]]:
-    """Arrays whose rows belong together; one that is None has no rows, if its dimension is known."""
+    """Arrays whose rows belong together; None means a view without rows, if its dimension is known."""
     pairs = named(views, names)
     if len(pairs) < 2:
         raise ValueError(f"{len(pairs)} views were given; at least two are needed")

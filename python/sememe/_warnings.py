@@ -1,4 +1,4 @@
-"""What should be known although nothing failed."""
+"""Warnings and exceptions."""
 
 from __future__ import annotations
 
@@ -8,27 +8,27 @@ from collections.abc import Iterable
 
 
 class ReadWarning(UserWarning):
-    """Something about a file, such as lines that could not be used."""
+    """A warning about a file, such as skipped lines."""
 
 
 class FitWarning(UserWarning):
-    """Something about a fit, such as too few pairs for the dimensions."""
+    """A warning about a fit, such as too few pairs for the dimensions."""
 
 
 class ZeroVectorWarning(UserWarning):
-    """Rows that are zero have no direction: they are skipped where directions are compared."""
+    """Zero vectors have no direction: criteria made of cosines skip them."""
 
 
 class NotFittedError(ValueError, AttributeError):
-    """An estimator was asked before it was fitted."""
+    """An estimator was used before it was fitted."""
 
 
 class NoBetterThanChanceError(RuntimeError):
-    """Views were aligned without any supervision, and what came out is no better than what random starts come to."""
+    """The result of an unsupervised alignment is no better than those of random starts."""
 
 
 def warn(messages: Iterable[str], category: type[Warning]) -> None:
-    """Warns whoever called this package."""
+    """Warns with the location of the caller of this package."""
     level = 2
     while sys._getframe(level - 1).f_globals.get("__name__", "").startswith(__package__ or "sememe"):
         level += 1
@@ -37,6 +37,6 @@ def warn(messages: Iterable[str], category: type[Warning]) -> None:
 
 
 def warn_of_zeros(count: int, what: str) -> None:
-    """Says how many rows are skipped as they are zero, if there are any."""
+    """Warns of the number of zero vectors that are skipped, if there are any."""
     if count:
         warn([f"{count:,} {what} are zero vectors, which have no direction: they are skipped"], ZeroVectorWarning)

@@ -1,4 +1,4 @@
-"""Vectors from and to other packages, none of which is needed: what they look like is enough."""
+"""Vectors from and to other packages, none of which needs to be installed: objects are recognised by their attributes."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def _values(column: Any) -> list[str]:
 
 
 def _vectors(column: Any, count: int) -> Any:
-    """A column of arrays as one: Arrow keeps them in one piece, others one by one."""
+    """A column of arrays as one array: Arrow stores them in one piece, others one by one."""
     if hasattr(column, "combine_chunks"):
         column = column.combine_chunks()
     if hasattr(column, "flatten") and hasattr(column, "type"):

@@ -24,14 +24,14 @@ Path = Union[str, "PathLike[str]"]
 
 
 class Embeddings:
-    """Words in the order of their file, each with a vector; both never change.
+    """Words in the order of their file, each with a vector; immutable.
 
     Parameters
     ----------
     words
         Distinct words, at least a character each.
     vectors
-        An array with a row for each word. It is copied, unless nothing can change it: ``vectors`` of other embeddings, an array
+        An array with one row per word. It is copied, unless nothing can change it: ``vectors`` of other embeddings, an array
         over ``bytes``, or a file mapped for reading (``numpy.load(..., mmap_mode="r")``), of contiguous float32.
 
     Examples
@@ -69,7 +69,7 @@ class Embeddings:
 
     @property
     def vectors(self) -> Rows:
-        """The vectors, one a row: a view, without a copy, that cannot be written to."""
+        """The vectors, one per row: a read-only view without a copy."""
         return self._vectors
 
     @property
@@ -79,12 +79,12 @@ class Embeddings:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """How many words, and the length of their vectors."""
+        """Number of words and length of their vectors."""
         return (len(self), self.dim)
 
     @property
     def fingerprint(self) -> str:
-        """A hash of words and numbers, whatever file they came from."""
+        """A hash of words and numbers, independent of the file format."""
         return self._native.fingerprint()
 
     def __len__(self) -> int:
@@ -129,7 +129,7 @@ class Embeddings:
         return vector
 
     def get(self, word: str, default: Any = None) -> Any:
-        """The vector of a word, or something else if there is none."""
+        """The vector of a word, or a default if there is none."""
         try:
             return self._vector(word)
         except KeyError:
@@ -143,16 +143,16 @@ class Embeddings:
         return index
 
     def spellings(self, word: str, limit: int = 3) -> list[str]:
-        """Words that are spelled most like another one."""
+        """The closest spellings of a word."""
         return self._native.spellings(word, limit)
 
     def select(self, words: Iterable[str]) -> Embeddings:
-        """The given words with their vectors; a fastText model makes one of any word."""
+        """The given words with their vectors; a fastText model composes a vector for any word."""
         words = list(dict.fromkeys(words))
         return Embeddings(words, self[words])
 
     def lower(self) -> Embeddings:
-        """The same in lower case; of words that become equal the first is kept."""
+        """The same in lower case; the first of words that become equal is kept."""
         return Embeddings._of(self._native.lowercased())
 
     def neighbors(self, query: str | ArrayLike, k: int = 10) -> list[tuple[str, float]]:
@@ -173,7 +173,7 @@ class Embeddings:
         return found[:k]
 
     def save(self, path: Path, format: str | None = None) -> None:
-        """Writes a file, of the format that its name says: ``.vec``, ``.txt`` (no header), ``.bin`` (word2vec), ``.npy`` or
+        """Writes a file. Its extension decides the format: ``.vec``, ``.txt`` (no header), ``.bin`` (word2vec), ``.npy`` or
         ``.safetensors``."""
         self._native.write(path, format)
 
@@ -233,11 +233,11 @@ def load(
     Parameters
     ----------
     path
-        The file; what format it has is seen from its content.
+        The file; its format is detected from its content.
     max_words
-        Read only so many words from the beginning.
+        Read only this number of words from the beginning.
     lower
-        Lower-case all words; of words that become equal the first is kept.
+        Lower-case all words; the first of words that become equal is kept.
     format
         Insist on a format: text, glove, word2vec, fasttext, npy or safetensors.
     words
@@ -245,7 +245,7 @@ def load(
     strict
         Anything skipped is an error. Otherwise up to 1 % of the lines may be skipped, with a :class:`ReadWarning`.
     progress
-        Told how far reading is: a function of two numbers, ``tqdm``, or True.
+        Receives the progress of reading: a function of two numbers, ``tqdm``, or True.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Models that put several views into one latent space, with the manners of scikit-learn."""
+"""Models that align several views in one latent space, with the interface of scikit-learn."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ class IBFA(Aligner):
     Parameters
     ----------
     n_components
-        Length of the hidden vector; by default the smallest dimension of a view. ``"auto"`` takes the least Bayesian
-        information criterion.
+        The latent size; by default the smallest dimension of a view. ``"auto"`` minimises the Bayesian information
+        criterion.
     shrinkage
-        How covariances are shrunk: ``"auto"`` by what finds held-out pairs, where these are few; ``"oas"`` by oracle
-        approximating shrinkage; None for maximum likelihood; or a number from 0 to 0.99.
+        How covariances are shrunk: ``"auto"`` (chosen on held-out pairs if pairs are few, else ``"oas"``), ``"oas"`` (oracle
+        approximating shrinkage), None (maximum likelihood), or a number from 0 to 0.99.
     normalize
-        What is done to vectors first: ``"unit"`` (length 1), ``"center"``, ``"standardize"``, several of them, or None.
+        Preparation of the vectors: ``"unit"`` (length 1), ``"center"``, ``"standardize"``, several of them, or None.
     lower
         Lower-case the words of embeddings and dictionaries.
     exponent
@@ -55,7 +55,7 @@ class IBFA(Aligner):
         n_components: int | str | None = None,
         *,
         shrinkage: float | str | None = DEFAULTS["shrinkage"],
-        normalize: Steps = "unit",
+        normalize: Steps = DEFAULTS["normalize"],
         lower: bool = False,
         exponent: float | None = None,
         dewhiten: bool = DEFAULTS["dewhiten"],
@@ -71,20 +71,20 @@ class IBFA(Aligner):
 class MBFA(Aligner):
     """Multiple-battery factor analysis: the paper's model of any number of views, by EM and a quasi-Newton method.
 
-    Rows may lack views: they are NaN there. See :class:`IBFA` for the parameters that both have.
+    Rows may lack views: a row of NaN is missing. See :class:`IBFA` for the parameters that both have.
 
     Parameters
     ----------
     monolingual
-        Let every word of every view count as much as this fraction of a tuple (for embeddings with a lexicon).
+        Weight of every single word of every view, as a fraction of a tuple (for embeddings with a lexicon).
     max_iter
-        Compute at most so many likelihoods.
+        Largest number of likelihood evaluations.
     tol
         Stop when the likelihood rises by less than this fraction three times in a row, at a stationary point.
     solver
-        ``"accelerated"``, or ``"em"`` for nothing but EM.
+        ``"accelerated"``, or ``"em"`` for plain EM.
     init
-        Where to begin: ``"informed"``, or ``"random"`` by ``random_state``.
+        The starting point: ``"informed"``, or ``"random"`` with the seed ``random_state``.
     random_state
         A seed.
 
@@ -107,7 +107,7 @@ class MBFA(Aligner):
         n_components: int | str | None = None,
         *,
         shrinkage: float | str | None = DEFAULTS["shrinkage"],
-        normalize: Steps = "unit",
+        normalize: Steps = DEFAULTS["normalize"],
         lower: bool = False,
         monolingual: float | None = None,
         max_iter: int = DEFAULTS["max_iter"],
@@ -145,7 +145,7 @@ class CCA(Aligner):
         *,
         algorithm: str = "exact",
         shrinkage: float | str | None = DEFAULTS["shrinkage"],
-        normalize: Steps = "unit",
+        normalize: Steps = DEFAULTS["normalize"],
         lower: bool = False,
         dewhiten: bool = DEFAULTS["dewhiten"],
     ):
@@ -165,19 +165,19 @@ class CCA(Aligner):
 
 
 class Procrustes(Aligner):
-    """Orthogonal Procrustes: every view is turned into the space of one of them, the pivot.
+    """Orthogonal Procrustes: every view is rotated into the space of one of them, the pivot.
 
     Parameters
     ----------
     pivot
-        Name or place of the view that the others are mapped to; by default the second of two, the first of more.
+        Name or index of the view that the others are mapped to; by default the second of two, the first of more.
     normalize, lower
         As for :class:`IBFA`.
     """
 
     _method = "svd"
 
-    def __init__(self, pivot: str | int | None = None, *, normalize: Steps = "unit", lower: bool = False):
+    def __init__(self, pivot: str | int | None = None, *, normalize: Steps = DEFAULTS["normalize"], lower: bool = False):
         self.pivot = pivot
         self.normalize = normalize
         self.lower = lower
@@ -201,7 +201,7 @@ class LeastSquares(Aligner):
         pivot: str | int | None = None,
         *,
         ridge: float = DEFAULTS["ridge"],
-        normalize: Steps = "unit",
+        normalize: Steps = DEFAULTS["normalize"],
         lower: bool = False,
     ):
         self.pivot = pivot
@@ -210,7 +210,7 @@ class LeastSquares(Aligner):
         self.lower = lower
 
 
-#: The estimator of a method that a file names.
+#: The estimator of each method that a file may name.
 BY_METHOD: dict[str, tuple[type[Aligner], dict[str, Any]]] = {
     "ibfa": (IBFA, {}),
     "mbfa": (MBFA, {}),

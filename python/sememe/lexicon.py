@@ -1,4 +1,4 @@
-"""Which words mean the same, in all the ways in which people say it."""
+"""Dictionaries: which words mean the same, in all accepted forms."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def _of_table(table: Any, views: Sequence[str]) -> _sememe.Lexicon:
     if len(columns) < 2:
         raise ValueError(f"a table of words needs columns for two of the views {', '.join(views)}; it has {columns}")
     words = [list(table[name].to_pylist() if hasattr(table[name], "to_pylist") else table[name]) for name in columns]
-    # What is no string is a hole: pandas has NaN there.
+    # A value that is not a string is a hole: pandas has NaN there.
     return _sememe.Lexicon(columns, [[w if isinstance(w, str) else None for w in row] for row in zip(*words)])
 
 

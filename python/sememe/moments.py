@@ -1,4 +1,4 @@
-"""All that a model is fitted from: small, without words and vectors, and ready to be merged."""
+"""Moments: all that a fit needs. They are small, contain no words and vectors, and can be merged."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _sememe
+from ._defaults import DEFAULTS
 from ._views import Names, Steps, as_embeddings, as_steps, row_views
 from .embeddings import Embeddings
 from .lexicon import LexiconLike, as_lexicons
 
 
 class Pattern(NamedTuple):
-    """Moments of the rows that have just the same views, which are stacked side by side."""
+    """Moments of the rows that have exactly these views, stacked side by side."""
 
     n: float
     mean: NDArray[np.float64]
@@ -25,20 +26,20 @@ class Pattern(NamedTuple):
 
 
 class Moments:
-    """Counts, means and second moments of rows that belong together, by which views they have.
+    """Counts, means and second moments of rows that belong together, for each pattern of views.
 
-    Moments of some rows and of others add up to those of all, in any order and wherever they were summed; every estimator
-    can be fitted to them. (With ``shrinkage="auto"`` a fit to arrays looks for held-out pairs, which moments cannot; give a
-    number or ``"oas"`` for the same model from both.)
+    Moments of parts add up to the moments of all rows, in any order and on any machine. Every estimator can be fitted to them.
+    (With ``shrinkage="auto"`` a fit to arrays uses held-out pairs, which moments do not have; give a number or ``"oas"`` for the
+    same model from both.)
 
     Parameters
     ----------
     views
         The names of the views, in order; by default ``"0"``, ``"1"`` and so on.
     dims
-        Their dimensions, where the first batch lacks one of them.
+        Their dimensions, if the first batch lacks one of the views.
     normalize
-        What is done to vectors first: ``"unit"``, or None. (Steps that learn from all vectors do not work in batches.)
+        Preparation of the vectors: ``"unit"``, or None. (Steps that learn from all vectors do not work in batches.)
 
     Examples
     --------
@@ -54,7 +55,7 @@ class Moments:
     """
 
     def __init__(
-        self, views: Sequence[str] | None = None, dims: Sequence[int] | None = None, *, normalize: Steps = "unit"
+        self, views: Sequence[str] | None = None, dims: Sequence[int] | None = None, *, normalize: Steps = DEFAULTS["normalize"]
     ):
         self._names = None if views is None else [str(view) for view in views]
         self._dims = None if dims is None else [int(dim) for dim in dims]
@@ -81,7 +82,7 @@ class Moments:
         embeddings: Mapping[str, Embeddings],
         lexicon: LexiconLike | None = None,
         *,
-        normalize: Steps = "unit",
+        normalize: Steps = DEFAULTS["normalize"],
         lower: bool = False,
         monolingual: float | None = None,
         identical: str | None = None,
@@ -95,7 +96,7 @@ class Moments:
         return cls._of(_sememe.Evidence.gather((views, tuples), gathering))
 
     def update(self, batch: Sequence[Any] | Mapping[str, Any]) -> Moments:
-        """Adds rows. A row of NaN is missing in its view; None is a view that the whole batch lacks."""
+        """Adds rows. A row of NaN is missing in its view; None means a view that the whole batch lacks."""
         names: Names = self._names
         views = row_views(batch, names, self._dims)
         data: _sememe.Data = ([name for name, _ in views], [rows for _, rows in views], None, False)
@@ -113,12 +114,12 @@ class Moments:
         return Moments.merged([self, other])
 
     def __radd__(self, other: Any) -> Moments:
-        # What sum() begins with.
+        # The start value of sum().
         return self if other == 0 else NotImplemented
 
     @classmethod
     def merged(cls, parts: Iterable[Moments]) -> Moments:
-        """All parts taken together; the order makes no difference to the last bit."""
+        """Merges all parts. The order changes no bit of the result."""
         parts = list(parts)
         full = [part._evidence for part in parts if part._evidence is not None]
         if not full:
@@ -143,12 +144,12 @@ class Moments:
 
     @property
     def count(self) -> float:
-        """How many rows there were."""
+        """Number of rows."""
         return 0.0 if self._evidence is None else self._evidence.count
 
     @property
     def patterns(self) -> dict[tuple[str, ...], Pattern]:
-        """The moments themselves, by the names of the views that rows have."""
+        """The moments of each pattern, by the names of its views."""
         names = self.views
         found = self._known.patterns()
         return {tuple(names[view] for view in views): Pattern(n, mean, scatter) for views, n, mean, scatter in found}
@@ -159,7 +160,7 @@ class Moments:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Moments:
-        """What :meth:`to_bytes` made bytes of."""
+        """Reads the bytes of :meth:`to_bytes`."""
         return cls._of(_sememe.Evidence.from_bytes(bytes(data)))
 
     def save(self, path: Union[str, PathLike[str]]) -> None:

@@ -1,4 +1,4 @@
-"""The exact engine on arrays."""
+"""Exact nearest neighbours of arrays."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ._arrays import Rows, as_rows, lending
 from ._progress import Progress, reporting
 from ._warnings import warn_of_zeros
 
-#: What the arrays are called in errors.
+#: Names of the arrays in error messages.
 QUERIES, TARGETS = "the array of queries", "the array of targets"
 
 
@@ -26,24 +26,24 @@ def neighbors(
     Parameters
     ----------
     queries, targets
-        Rows of the same length. A contiguous array of float32 is read where it lies if nobody else can write to it: one that
-        is read-only for good (``Embeddings.vectors``, ``numpy.load(..., mmap_mode="r")``), or to which there is a single
-        reference. That one cannot be written to or resized until the search is over. Others are copied.
+        Rows of the same length. A contiguous array of float32 is read in place if nothing else can write to it: one that is
+        permanently read-only (``Embeddings.vectors``, ``numpy.load(..., mmap_mode="r")``), or to which there is a single
+        reference. The latter cannot be written to or resized until the search is over. Others are copied.
     k
-        How many neighbours.
+        Number of neighbours.
     criterion
-        What is near: ``nn`` (cosine), ``csls``, ``isf`` (inverted softmax), ``corrected``, ``dot`` or ``l2`` (minus the squared
-        distance); with parameters after a colon, such as ``csls:k=10,words=50000``. Where a criterion looks at the
-        neighbourhood of a target, that is among the queries.
+        The criterion that ranks targets: ``nn`` (cosine), ``csls``, ``isf`` (inverted softmax), ``corrected``, ``dot`` or ``l2``
+        (minus the squared distance); with parameters after a colon, such as ``csls:k=10,words=50000``. Criteria that use the
+        neighbourhood of a target search it among the queries.
     progress
-        Told how far it is: a function of two numbers, ``tqdm``, or True.
+        Receives the progress: a function of two numbers, ``tqdm``, or True.
 
     Returns
     -------
     ids, scores
-        Row numbers (int64) and scores (float32), a row for each query; equal scores are in the order of the rows. Zero rows have
-        no direction: with criteria made of cosines they are skipped, with a warning. What could not be found, as all of it for a
-        zero query, has the row number -1 and the score NaN.
+        Row numbers (int64) and scores (float32), one row per query; equal scores are in the order of the rows. Zero rows have no
+        direction: criteria made of cosines skip them, with a warning. Where fewer than ``k`` targets are found, as for a zero
+        query, the row number is -1 and the score NaN.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""An aligned space: words of several views where translations are neighbours."""
+"""An aligned space: words of several views in one latent space, where translations are neighbours."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ Path = Union[str, "PathLike[str]"]
 
 
 class Candidate(NamedTuple):
-    """A word that may be right."""
+    """A candidate translation."""
 
     word: str
-    #: By the criterion; the larger the better.
+    #: The score of the criterion; larger is better.
     score: float
-    #: The probability of being right, calibrated by words that were held out; None where the space has none.
+    #: The probability of being right, calibrated on held-out words; None if the space is not calibrated.
     confidence: float | None
 
 
@@ -42,14 +42,14 @@ class Induced(NamedTuple):
 
 
 class Index:
-    """Vectors with which any index of vectors (faiss, usearch, hnswlib, ...) ranks as a criterion does."""
+    """Vectors for an external index (faiss, usearch, hnswlib, ...), which then ranks by a criterion."""
 
     def __init__(self, native: _sememe.Index, source: Embeddings, target: Embeddings, space: Space, view: str):
         self._native, self._source, self._target, self._space, self._view = native, source, target, space, view
 
     @property
     def vectors(self) -> Rows:
-        """What goes into the index: a row for each word of the target."""
+        """The vectors that the index holds: one row per word of the target."""
         return self._native.targets()
 
     @property
@@ -58,7 +58,7 @@ class Index:
         return self._target.words
 
     def queries(self, queries: str | Sequence[str] | ArrayLike | None = None) -> Rows:
-        """What the index is asked: a row for each word, or for each latent vector; by default for all words of the source."""
+        """The query vectors: one row per word, or per latent vector; by default for all words of the source."""
         if queries is None:
             return self._native.queries(self._source.vectors)
         return self._native.queries(self._space._latent(queries, self._view))
@@ -92,7 +92,7 @@ class Space(Evaluations):
 
     @property
     def path(self) -> Path:
-        """Where it is."""
+        """The folder."""
         return self._native.path
 
     @property
@@ -126,7 +126,7 @@ class Space(Evaluations):
     ) -> Any:
         """The best translations of a word, or for a list of words a list of them.
 
-        ``criterion`` is what candidates are ranked by: ``nn``, ``csls``, ``isf``, ``corrected``, ``dot``, ``l2``, and for IBFA and MBFA
+        ``criterion`` ranks the candidates: ``nn``, ``csls``, ``isf``, ``corrected``, ``dot``, ``l2``, and for IBFA and MBFA
         ``pmi`` and ``logp``. A word that the space does not have raises KeyError, with the closest spellings, unless
         ``vectors`` (of the source, before alignment) have it, or can compose it as a fastText model does.
         """
@@ -154,7 +154,7 @@ class Space(Evaluations):
     ) -> Any:
         """The words of the view ``among`` (the same one by default) nearest to words of ``view``, or to latent vectors.
 
-        A word is not its own neighbour. For one word it is a list, for several a list of lists.
+        A word is not its own neighbour. Returns a list for one word, and a list of lists for several.
         """
         among = view if among is None else among
         latent = self._latent(queries, view)
@@ -183,15 +183,16 @@ class Space(Evaluations):
     ) -> list[Induced]:
         """A dictionary: the best translation of every word, in the order of the source.
 
-        ``mutual`` keeps words that are each other's best translation, ``min_confidence`` those that are sure enough. A file
-        that is named is written too, as ``sememe lexicon induce`` writes it.
+        ``mutual`` keeps only mutual nearest neighbours, ``min_confidence`` only translations of at least this confidence. If
+        ``output`` is given, the dictionary is also written there, as ``sememe lexicon induce`` does.
         """
         if not 0.0 <= min_confidence <= 1.0:
             raise ValueError(f"min_confidence is {min_confidence}: a probability is a number from 0 to 1")
         with reporting(progress, "translating") as report:
-            rows, found, scores, sure = self._native.induce(
+            rows, found, scores, sure, zeros = self._native.induce(
                 source, target, criterion, mutual, min_confidence, max_words, output, report
             )
+        warn_of_zeros(zeros, f"words of {target}")
         words, translations = self[source].words, self[target].words
         confidences = [None] * len(rows) if sure is None else sure.tolist()
         pairs = zip(rows, found, scores.tolist(), confidences)
@@ -206,7 +207,7 @@ class Space(Evaluations):
         target: str | None = None,
         progress: Progress = None,
     ) -> Index:
-        """Vectors for an index that knows one metric (``ip``, ``l2`` or ``cosine``), with which it ranks by a criterion.
+        """Vectors for an index with one metric (``ip``, ``l2`` or ``cosine``), with which it ranks by a criterion.
 
         By default queries are of the first view and targets of the second.
         """
@@ -231,7 +232,7 @@ class Space(Evaluations):
         output: Path | None = None,
         progress: Progress = None,
     ) -> Space:
-        """Adds a view as ``sememe extend`` does, to this folder or in a copy at ``output``; files that are there keep their bits.
+        """Adds a view as ``sememe extend`` does, in this folder or in a copy at ``output``; existing files keep their bits.
 
         Returns the larger space.
         """

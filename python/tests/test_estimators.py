@@ -234,6 +234,9 @@ def test_defaults_are_those_of_the_engine():
     assert {name: parameters[name] for name in ("shrinkage", "max_iter", "tol", "solver")} == {
         name: defaults[name] for name in ("shrinkage", "max_iter", "tol", "solver")
     }
+    assert {kind().normalize for kind in (sememe.IBFA, sememe.MBFA, sememe.CCA, sememe.Procrustes)} == {defaults["normalize"]}
+    sentences = inspect.signature(sememe.Space.evaluate_sentences).parameters
+    assert all(sentences[name].default == defaults[name] for name in ("queries", "max_sentences"))
     assert sememe.LeastSquares().ridge == defaults["ridge"] and sememe.IBFA().dewhiten == defaults["dewhiten"]
     for extend in (sememe.IBFA.extend, sememe.Space.extend):
         arguments = inspect.signature(extend).parameters

@@ -28,6 +28,26 @@ def test_dictionaries_are_induced(space):
         space.induce("fr", "en", min_confidence=2)
 
 
+def test_zero_vectors_are_counted_by_every_search(tmp_path):
+    rng = np.random.default_rng(0)
+    # The mean is exactly zero, so that a zero vector is projected to zero.
+    half = rng.normal(size=(40, 4))
+    rows = np.vstack([np.stack([half, -half], axis=1).reshape(80, 4), np.zeros((1, 4))])
+    en, fr = (sememe.Embeddings([f"{name}{i}" for i in range(81)], rows) for name in ("en", "fr"))
+    pairs = [(f"en{i}", f"fr{i}") for i in range(80)]
+    sememe.IBFA(normalize=None, shrinkage=0.1).fit({"en": en, "fr": fr}, {("en", "fr"): pairs}).save(tmp_path / "space")
+    space = sememe.Space.open(tmp_path / "space")
+    for search in (
+        lambda: space.translate("en1", "en", "fr"),
+        lambda: space.induce("en", "fr"),
+        lambda: space.evaluate_translation("en", "fr", {("en", "fr"): pairs}),
+    ):
+        with pytest.warns(sememe.ZeroVectorWarning, match="1 words of fr are zero"):
+            search()
+    with pytest.warns(sememe.ZeroVectorWarning, match="1 queries of en are zero"):
+        space.evaluate_translation("en", "fr", {("en", "fr"): [("en80", "fr1"), ("en2", "fr2")]})
+
+
 def test_a_space_keeps_its_model(space, tmp_path):
     folder = tmp_path / "copy"
     shutil.copytree(space.path, folder)

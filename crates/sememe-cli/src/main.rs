@@ -18,11 +18,11 @@ use sememe::vectors::{self, Format};
 use crate::arguments::{Command, Evaluate, Lexicon, Sememe};
 use crate::progress::Interruption;
 
-/// What shells say of a program that was ended by Ctrl-C.
+/// The exit code that shells report for a program ended by Ctrl-C.
 const INTERRUPTED: i32 = 130;
-/// Something went wrong while working.
+/// The exit code of failures while working.
 const FAILURE: u8 = 1;
-/// The request or the input is at fault. clap exits with the same code on wrong usage.
+/// The exit code of wrong arguments and bad input. clap uses the same code for wrong usage.
 const BAD_INPUT: u8 = 2;
 
 fn main() -> ExitCode {
@@ -31,7 +31,7 @@ fn main() -> ExitCode {
     let is_interrupted = clean_up_when_interrupted(outputs(&sememe.command), interruption.clone());
     let result = run(&sememe, &interruption);
     while is_interrupted.load(Ordering::Acquire) {
-        // What failed now failed because its files were taken away; the handler is about to end the program.
+        // The handler of Ctrl-C removed the files of this work and is about to end the program.
         std::thread::park();
     }
     match result {
@@ -43,7 +43,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// On Ctrl-C, or when asked to end, removes unfinished outputs and ends the program, unless a fit ends instead.
+/// On Ctrl-C or a termination signal, removes unfinished outputs and ends the program, unless a fit stops early instead.
 fn clean_up_when_interrupted(outputs: Vec<PathBuf>, interruption: Arc<Interruption>) -> Arc<AtomicBool> {
     let is_interrupted = Arc::new(AtomicBool::new(false));
     let interrupted = is_interrupted.clone();
@@ -55,12 +55,12 @@ fn clean_up_when_interrupted(outputs: Vec<PathBuf>, interruption: Arc<Interrupti
         outputs.iter().for_each(|path| remove_unfinished(path));
         std::process::exit(INTERRUPTED);
     };
-    // Fails where a signal is ignored already, as under nohup or in the background of a script: it shall stay so.
+    // Fails if the signal is already ignored, as under nohup or in the background of a script. It stays ignored.
     let _ = ctrlc::try_set_handler(handler);
     is_interrupted
 }
 
-/// Everything that a command writes, also into spaces, in which retrieval keeps what it computed.
+/// Every path that a command writes to, including the cache of retrieval terms in a space.
 fn outputs(command: &Command) -> Vec<PathBuf> {
     let files = |path: &Path, to: Option<Format>| {
         let format = to.or_else(|| Format::of_name(path).ok());

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::arguments::Global;
 
-/// Writes to standard output; a reader that has gone away (`| head`) is no error.
+/// Writes to standard output. A closed pipe (`| head`) is not an error.
 fn print(text: &str) -> anyhow::Result<()> {
     match writeln!(io::stdout().lock(), "{text}") {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => std::process::exit(0),
@@ -19,12 +19,12 @@ fn print(text: &str) -> anyhow::Result<()> {
     }
 }
 
-/// Writes to standard error. That nobody can be told about it is no reason to fail.
+/// Writes to standard error, and ignores failures to do so.
 fn tell(text: impl std::fmt::Display) {
     let _ = writeln!(io::stderr().lock(), "{}", visible_lines(&text.to_string()));
 }
 
-/// The result of a command, in the form that was asked for.
+/// Prints the result of a command, as JSON or for people.
 pub fn result(global: &Global, json: Value, for_people: impl FnOnce() -> String) -> anyhow::Result<()> {
     match global.json {
         true => print(&serde_json::to_string_pretty(&json)?),
@@ -32,7 +32,7 @@ pub fn result(global: &Global, json: Value, for_people: impl FnOnce() -> String)
     }
 }
 
-/// Text for another program, to the letter; no word of a file is in it.
+/// Prints text for another program unchanged. It must not contain words of input files.
 pub fn verbatim(global: &Global, json: Value, text: &str) -> anyhow::Result<()> {
     match global.json {
         true => print(&serde_json::to_string_pretty(&json)?),
@@ -40,7 +40,7 @@ pub fn verbatim(global: &Global, json: Value, text: &str) -> anyhow::Result<()> 
     }
 }
 
-/// The result of a command that wrote a file. Where that was standard output it must not be mixed with the file.
+/// Prints the result of a command that wrote a file. If the file is standard output, the result is not mixed with it.
 pub fn result_beside(
     written: &Path,
     global: &Global,
@@ -54,12 +54,12 @@ pub fn result_beside(
     Ok(())
 }
 
-/// What made the command fail, with everything that led to it.
+/// Prints an error and its causes.
 pub fn error(error: &anyhow::Error) {
     tell(format_args!("sememe: {error:#}"));
 }
 
-/// Says how many rows were skipped as they are zero, if there are any.
+/// Warns of the number of zero vectors that are skipped, if there are any.
 pub fn warn_of_zeros(global: &Global, zeros: usize, what: impl std::fmt::Display) {
     if zeros > 0 {
         let why = "are zero vectors, which have no direction: they are skipped";
@@ -67,21 +67,21 @@ pub fn warn_of_zeros(global: &Global, zeros: usize, what: impl std::fmt::Display
     }
 }
 
-/// Something that went differently than expected but did not keep the work from being done.
+/// Prints a warning, unless `--quiet`.
 pub fn warn(global: &Global, text: impl std::fmt::Display) {
     if !global.quiet {
         tell(format_args!("warning: {text}"));
     }
 }
 
-/// Something that only those who ask for it want to know.
+/// Prints a detail, only with `--verbose`.
 pub fn detail(global: &Global, text: impl FnOnce() -> String) {
     if global.verbose {
         tell(text());
     }
 }
 
-/// What is being done now, for people at a terminal.
+/// Prints a note for people, unless `--quiet` or `--json`.
 pub fn note(global: &Global, text: impl std::fmt::Display) {
     if !global.quiet && !global.json {
         tell(text);

@@ -17,7 +17,7 @@ use crate::output;
 pub struct Bar(ProgressBar);
 
 impl Bar {
-    /// A bar in bytes or rows; hidden when nobody would see it or asked not to.
+    /// A bar in bytes or rows; hidden with `--quiet` and without a terminal.
     pub fn new(global: &Global, stage: &str) -> Arc<Self> {
         let bar = ProgressBar::no_length().with_message(output::visible(stage));
         bar.set_draw_target(draw_target(global));
@@ -32,7 +32,7 @@ impl Bar {
         Self::new(global, &format!("reading {}", path.file_name().unwrap_or_default().display()))
     }
 
-    /// Takes the bar away.
+    /// Removes the bar.
     pub fn finish(&self) {
         self.0.finish_and_clear();
     }
@@ -48,7 +48,7 @@ impl Observer for Bar {
     }
 }
 
-/// What Ctrl-C does: it ends work that goes round and round, which keeps what it has; else it ends the program.
+/// What Ctrl-C does: it stops an iterative fit early, which keeps its result so far; otherwise it ends the program.
 #[derive(Default)]
 pub struct Interruption {
     is_fitting: AtomicBool,
@@ -62,26 +62,26 @@ impl Interruption {
     }
 }
 
-/// What work that goes round and round shows, and how it is ended.
+/// The display of an iterative fit or self-learning, which Ctrl-C stops early.
 pub struct Rounds {
     spinner: ProgressBar,
     interruption: Arc<Interruption>,
 }
 
 impl Rounds {
-    /// Hidden when nobody would see it or asked not to.
+    /// Hidden with `--quiet` and without a terminal.
     pub fn new(global: &Global, interruption: &Arc<Interruption>) -> Self {
         let spinner = ProgressBar::new_spinner();
         spinner.set_draw_target(draw_target(global));
         Rounds { spinner, interruption: interruption.clone() }
     }
 
-    /// Says how far it is; from now on Ctrl-C ends the work instead of the program.
+    /// Shows the progress. From now on Ctrl-C stops the fit instead of the program.
     pub fn show(&self, message: String) -> ControlFlow<()> {
         self.interruption.is_fitting.store(true, Ordering::Release);
         self.spinner.set_message(message);
         self.spinner.tick();
-        // One request ends one piece of work: what follows goes on, and the next request is for that or for the program.
+        // One Ctrl-C stops one fit. The next one stops the fit after it, or the program.
         if self.interruption.is_requested.swap(false, Ordering::AcqRel) {
             self.interruption.is_fitting.store(false, Ordering::Release);
             return ControlFlow::Break(());
@@ -89,14 +89,14 @@ impl Rounds {
         ControlFlow::Continue(())
     }
 
-    /// Takes the display away.
+    /// Removes the display.
     pub fn finish(&self) {
         self.interruption.is_fitting.store(false, Ordering::Release);
         self.spinner.finish_and_clear();
     }
 }
 
-/// Shows how far an iterative fit or self-learning is.
+/// Shows the progress of an iterative fit or of self-learning.
 impl Observer for Rounds {
     fn observe(&self, event: Event) -> ControlFlow<()> {
         match event {
@@ -123,7 +123,7 @@ fn draw_target(global: &Global) -> ProgressDrawTarget {
     }
 }
 
-/// Says how long each stage of the work took, to those who ask for details.
+/// Prints the duration of each stage, with `--verbose`.
 pub struct Stopwatch<'a> {
     global: &'a Global,
     since: Instant,
@@ -135,7 +135,7 @@ impl<'a> Stopwatch<'a> {
         Stopwatch { global, since: Instant::now() }
     }
 
-    /// Tells the time since the stage before this one ended.
+    /// Prints the time since the previous stage ended.
     pub fn finished(&mut self, stage: &str) {
         let now = Instant::now();
         let seconds = now.duration_since(self.since).as_secs_f64();

@@ -2,12 +2,19 @@
 //!
 //! The check in `faer-rayon` compares these hashes with those of a build in which faer's thread pool is compiled in.
 
+// The crate `sememe` depends on this one, so that its generator is included by its path.
+#[path = "../../sememe/src/random.rs"]
+#[allow(dead_code, reason = "a part of the generator is used")]
+mod random;
+
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use sememe_linalg::{
     Cholesky, Eigen, Mat, Svd, add_outer, add_product, add_scaled, block, dot, inner, outer_gram, product_of_rows,
     scale_columns, symmetric, symmetric_product, times, times_transpose, times_vector, trace, transpose_times,
 };
+
+use random::Random;
 
 /// Enough rows and columns for faer to use its threads, and neither a multiple of the size of its blocks.
 const ROWS: usize = 401;
@@ -76,15 +83,10 @@ pub fn all() -> Vec<(&'static str, u64)> {
     ]
 }
 
-/// Numbers between -1 and 1 that look random (SplitMix64).
+/// Random numbers between -1 and 1.
 fn numbers(rows: usize, cols: usize, seed: u64) -> Mat {
-    let mut state = seed << 40;
-    Mat::from_fn(rows, cols, |_, _| {
-        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((mixed ^ (mixed >> 31)) >> 11) as f64 / (1_u64 << 52) as f64 - 1.0
-    })
+    let mut random = Random::new(seed);
+    Mat::from_fn(rows, cols, |_, _| 2.0 * random.uniform() - 1.0)
 }
 
 fn of_matrix(a: &Mat) -> u64 {

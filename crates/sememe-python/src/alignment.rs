@@ -1,4 +1,4 @@
-//! A fitted model and what belongs to it.
+//! A fitted model with its preparation and sources.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -25,11 +25,11 @@ use crate::moments::Evidence;
 use crate::options::{Fitting, Gathering};
 use crate::work::{briefly, run};
 
-/// A model that can be applied to vectors as they come.
+/// A model that can be applied to unprepared vectors.
 #[pyclass(frozen, module = "sememe._sememe")]
 pub struct Alignment(pub Arc<align::Alignment>);
 
-/// `mu`, the projection, and `W` and `Psi` where the method has them.
+/// `mu`, the projection, and `W` and `Psi` if the method has them.
 type Parameters<'py> = (
     Bound<'py, PyArray1<f64>>,
     Bound<'py, PyArray2<f64>>,
@@ -39,7 +39,7 @@ type Parameters<'py> = (
 /// Map, offset and covariance.
 type Conditional<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<f64>>, Bound<'py, PyArray2<f64>>);
 
-/// A fit, and what should be known about it.
+/// A fit and its warnings.
 type Fitted = (Alignment, Vec<String>);
 
 #[pymethods]
@@ -80,7 +80,7 @@ impl Alignment {
         Ok(new_fit(alignment, &warnings))
     }
 
-    /// One more view. `latent` are the words of the views there are, with their latent vectors.
+    /// Adds a view. `latent` holds the words of the existing views with their latent vectors.
     fn extend(
         &self,
         py: Python<'_>,
@@ -100,8 +100,8 @@ impl Alignment {
         Ok(new_fit(alignment, &warnings))
     }
 
-    /// One more view whose rows belong with those of the others: `arrays` are of the views there are, of which some may
-    /// have no rows, and of the new one.
+    /// Adds a view whose rows belong with the rows of the other views. `arrays` holds the existing views, some of which may
+    /// have no rows, and then the new one.
     fn extend_rows(
         &self,
         py: Python<'_>,
@@ -174,7 +174,7 @@ impl Alignment {
         self.0.preparation.steps.iter().map(ToString::to_string).collect()
     }
 
-    /// How the iteration went, as JSON.
+    /// The trace of the iterations, as JSON.
     #[getter]
     fn trace(&self) -> Option<String> {
         self.0.model.trace.as_ref().map(|trace| serde_json::to_string(trace).expect("a trace is plain data"))
@@ -196,7 +196,7 @@ impl Alignment {
         Ok((vector(py, view.mu.clone()), array_of_f64(py, &view.projection), emission))
     }
 
-    /// Vectors of a view as the model sees them.
+    /// Prepares vectors of a view for the model.
     fn prepare<'py>(
         &self,
         py: Python<'py>,
@@ -208,7 +208,7 @@ impl Alignment {
         Ok(array_of(py, run(py, None, move |_| alignment.prepare(view, rows))?))
     }
 
-    /// Where vectors of a view lie in the latent space.
+    /// Projects vectors of a view to the latent space.
     fn transform<'py>(
         &self,
         py: Python<'py>,
@@ -221,14 +221,14 @@ impl Alignment {
         Ok(array_of(py, latent))
     }
 
-    /// Words of a view where they lie in the latent space.
+    /// Projects words of a view to the latent space.
     fn project(&self, py: Python<'_>, view: usize, embeddings: &Bound<'_, Embeddings>) -> PyResult<Embeddings> {
         self.check_views(&[view])?;
         let (alignment, embeddings) = (self.0.clone(), embeddings.get().0.clone());
         Ok(Embeddings(run(py, None, move |_| alignment.project(view, embeddings))?.view.named()))
     }
 
-    /// `log p` of every tuple of rows, of which some views may be missing.
+    /// `log p` of every tuple of rows; views may be missing.
     fn logs<'py>(&self, py: Python<'py>, views: Vec<Option<Bound<'py, PyAny>>>) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let rows = self.some_rows(&views)?;
         let alignment = self.0.clone();
@@ -279,7 +279,7 @@ impl Alignment {
         Ok(drawn.into_iter().map(|rows| array_of(py, rows)).collect())
     }
 
-    /// What the file would hold.
+    /// The bytes of the file.
     fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         PyBytes::new(py, &py.detach(|| self.0.to_bytes()))
     }
@@ -290,7 +290,7 @@ impl Alignment {
         Ok(Alignment(Arc::new(briefly(py, read)?.map_err(exception)?)))
     }
 
-    /// Writes a space with the words that are given, whose vectors are as they come.
+    /// Writes a space with the given words, whose vectors are unprepared.
     fn write_space(&self, py: Python<'_>, path: PathBuf, views: Vec<Option<PyRef<'_, Embeddings>>>) -> PyResult<()> {
         let alignment = self.0.clone();
         let views: Vec<_> = views.into_iter().map(|view| view.map(|view| view.0.clone())).collect();
@@ -313,14 +313,14 @@ pub fn new_fit(alignment: align::Alignment, warnings: &[model::FitWarning]) -> F
     (Alignment(Arc::new(alignment)), warnings.iter().map(ToString::to_string).collect())
 }
 
-/// Rows of several views that belong together; of some tuples views are missing.
+/// Rows of several views that belong together; tuples may lack views.
 struct Rows {
     count: usize,
     views: Vec<Option<(Matrix, Vec<bool>)>>,
 }
 
 impl Rows {
-    /// The rows by which views they have.
+    /// The rows, grouped by the views that they have.
     fn patterns(&self) -> BTreeMap<Vec<usize>, Vec<usize>> {
         let mut patterns: BTreeMap<Vec<usize>, Vec<usize>> = BTreeMap::new();
         for row in 0..self.count {
@@ -334,7 +334,7 @@ impl Rows {
         (0..self.views.len()).filter(has).collect()
     }
 
-    /// The vectors of some rows in some views, as the model sees them.
+    /// The prepared vectors of some rows in some views.
     fn prepared(&self, alignment: &align::Alignment, views: &[usize], rows: &[usize]) -> sememe::Result<Vec<Matrix>> {
         let prepare = |&view: &usize| {
             let (matrix, _) = self.views[view].as_ref().expect("only views that are there are observed");

@@ -1,7 +1,7 @@
-//! Numbers between numpy and the library.
+//! Conversion between numpy arrays and rows of the library.
 //!
-//! The library reads rows without the interpreter's lock. Rows are therefore borrowed only where nothing can change or free
-//! them meanwhile: memory that nobody can write to ([`unchanging_owner`]), or that is locked for a call
+//! The library reads rows without the interpreter's lock. Rows are therefore borrowed only if nothing can change or free
+//! them meanwhile: memory that nothing can write to ([`unchanging_owner`]), or that is locked for a call
 //! ([`lend`](crate::lending::lend)). Everything else is copied first.
 
 use std::ffi::c_int;
@@ -25,7 +25,7 @@ use crate::lending::Lent;
 use crate::retrieve::Index;
 use crate::work::briefly;
 
-/// Rows in memory that `owner` keeps, and that never changes while it does.
+/// Rows in memory that `owner` keeps alive and unchanged.
 struct Borrowed<T> {
     _owner: T,
     start: *const f32,
@@ -59,7 +59,7 @@ pub fn as_array<'py>(array: &Bound<'py, PyAny>, what: &str) -> PyResult<Bound<'p
     Ok(array.clone())
 }
 
-/// The rows of an array: where they lie if they cannot change, copied otherwise. `what` names it in errors.
+/// The rows of an array: borrowed if they cannot change, copied otherwise. `what` names it in errors.
 fn rows_of(array: &Bound<'_, PyAny>, what: &str) -> PyResult<Matrix> {
     match array.cast::<Lent>() {
         Ok(lent) => Ok(lent.get().0.clone()),
@@ -67,10 +67,10 @@ fn rows_of(array: &Bound<'_, PyAny>, what: &str) -> PyResult<Matrix> {
     }
 }
 
-/// Rows where they lie if they cannot change, copied otherwise.
+/// Rows, borrowed if they cannot change, copied otherwise.
 pub fn unchanging_or_copied(array: &Bound<'_, PyArray2<f32>>) -> PyResult<Matrix> {
     match unchanging_owner(array)? {
-        // SAFETY: nobody can write to what the owner keeps.
+        // SAFETY: nothing can write to the memory that the owner keeps.
         Some(owner) if !array.is_empty() => Ok(unsafe { borrowed_rows(array, owner.unbind()) }),
         _ => copied_rows(array),
     }
@@ -89,7 +89,8 @@ fn copied_rows(array: &Bound<'_, PyArray2<f32>>) -> PyResult<Matrix> {
     let mut values = Vec::new();
     values.try_reserve_exact(array.len()).map_err(|error| PyMemoryError::new_err(error.to_string()))?;
     // SAFETY: the array is contiguous, and Python cannot free it while this thread holds the interpreter's lock. Bytes are
-    // copied without a reference to them: code that writes without the lock makes numbers of both kinds, as for numpy's copies.
+    // copied without a reference to them: if other code writes without the lock, old and new numbers mix, as in numpy's
+    // copies.
     unsafe {
         ptr::copy_nonoverlapping(array.data().cast_const(), values.as_mut_ptr(), array.len());
         values.set_len(array.len());
@@ -97,8 +98,9 @@ fn copied_rows(array: &Bound<'_, PyArray2<f32>>) -> PyResult<Matrix> {
     Ok(Matrix::new(values, array.shape()[1]))
 }
 
-/// What keeps the memory of an array unchanged, if anything does. A read-only array does not by itself: numpy lets its owner
-/// become writeable again, and resizes it. Memory of our own classes, of `bytes` and of files mapped for reading never changes.
+/// The object that keeps the memory of an array unchanged, if there is one. A read-only flag is not enough: numpy lets the
+/// owner become writeable again, and resizes it. Memory of our own classes, of `bytes` and of files mapped for reading
+/// never changes.
 fn unchanging_owner<'py>(array: &Bound<'py, PyArray2<f32>>) -> PyResult<Option<Bound<'py, PyAny>>> {
     let mut owner = array.as_any().clone();
     while let Some(array) = owner.cast::<PyUntypedArray>().ok().cloned() {
@@ -116,21 +118,21 @@ fn unchanging_owner<'py>(array: &Bound<'py, PyArray2<f32>>) -> PyResult<Option<B
         return Ok(Some(owner));
     }
     if owner.get_type().fully_qualified_name()? == "mmap.mmap" {
-        // Files that are looked at cannot be unmapped; numpy itself would let them.
+        // A mapped file cannot be unmapped while a buffer of it is exported. numpy itself does not hold one.
         let memory = PyMemoryView::from(&owner)?.into_any();
         return Ok(memory.getattr("readonly")?.is_truthy()?.then_some(memory));
     }
     Ok(None)
 }
 
-/// What keeps the memory of an array, null where it is its own, and numpy's flags.
+/// The base of an array, null if it owns its memory, and numpy's flags.
 pub fn base_and_flags(array: &Bound<'_, PyUntypedArray>) -> (*mut PyObject, c_int) {
     // SAFETY: it is an array, alive, and read with the interpreter's lock.
     let fields = unsafe { &(*array.as_array_ptr()).fields };
     (fields.base, fields.flags)
 }
 
-/// [`rows_of`] of which there must be at least one.
+/// [`rows_of`], but an array without rows is an error.
 pub fn some_rows(array: &Bound<'_, PyAny>, what: &str) -> PyResult<Matrix> {
     let matrix = rows_of(array, what)?;
     match matrix.rows() {
@@ -139,7 +141,7 @@ pub fn some_rows(array: &Bound<'_, PyAny>, what: &str) -> PyResult<Matrix> {
     }
 }
 
-/// [`some_rows`] that are all finite.
+/// [`some_rows`], but numbers that are not finite are an error.
 pub fn finite_rows(array: &Bound<'_, PyAny>, what: &str) -> PyResult<Matrix> {
     let matrix = some_rows(array, what)?;
     let is_finite = |row: &[f32]| row.iter().all(|x| x.is_finite());
@@ -149,7 +151,7 @@ pub fn finite_rows(array: &Bound<'_, PyAny>, what: &str) -> PyResult<Matrix> {
     }
 }
 
-/// Which rows there are: those of NaN alone are holes.
+/// Which rows are present: rows of NaN alone are holes.
 pub fn observed_rows(array: &Bound<'_, PyAny>, what: &str) -> PyResult<(Matrix, Vec<bool>)> {
     let matrix = rows_of(array, what)?;
     let is_hole = |row: &[f32]| row.iter().all(|x| x.is_nan());
@@ -163,13 +165,13 @@ pub fn observed_rows(array: &Bound<'_, PyAny>, what: &str) -> PyResult<(Matrix, 
     Ok((matrix, is_observed))
 }
 
-/// Rows as an array of their own.
+/// A matrix as a new array.
 pub fn array_of(py: Python<'_>, matrix: Matrix) -> Bound<'_, PyArray2<f32>> {
     let shape = (matrix.rows(), matrix.cols());
     table(py, matrix.into_vec(), shape)
 }
 
-/// Rows where they lie, in memory that `owner` keeps; they cannot be written to.
+/// A read-only array over a matrix that `owner` keeps alive.
 pub fn view_of<'py>(matrix: &Matrix, owner: Bound<'py, PyAny>) -> Bound<'py, PyArray2<f32>> {
     let view = ArrayView2::from_shape((matrix.rows(), matrix.cols()), matrix.as_slice());
     let view = view.expect("a matrix is rows times columns");
@@ -179,7 +181,7 @@ pub fn view_of<'py>(matrix: &Matrix, owner: Bound<'py, PyAny>) -> Bound<'py, PyA
     array
 }
 
-/// A table in memory of its own.
+/// A new two-dimensional array.
 pub fn table<T: Element>(py: Python<'_>, values: Vec<T>, shape: (usize, usize)) -> Bound<'_, PyArray2<T>> {
     PyArray2::from_owned_array(py, Array2::from_shape_vec(shape, values).expect("values for all places"))
 }

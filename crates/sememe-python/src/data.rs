@@ -1,4 +1,4 @@
-//! What a model is fitted to: views, and which of their rows belong together.
+//! The data of a fit: views, and which of their rows belong together.
 
 use pyo3::prelude::*;
 use sememe::lexicon;
@@ -12,15 +12,15 @@ use crate::work::briefly;
 /// Views and tuples, as Python gives them.
 #[derive(FromPyObject)]
 pub enum Data<'py> {
-    /// Words with their vectors, and what a lexicon says of them.
+    /// Words with their vectors, and the tuples of a lexicon.
     Words(NamedViews<'py>, Bound<'py, Tuples>),
-    /// Names and arrays; tuples of row numbers, or None where row `i` of every array belongs together; and whether only
-    /// tuples are used that have every view, joined from all the others.
+    /// Names and arrays; tuples of row numbers, or None if the rows `i` of all arrays belong together; and whether only
+    /// complete tuples are used, which are joined from all others.
     Rows(Vec<String>, Vec<Bound<'py, PyAny>>, Option<Vec<Vec<Option<i64>>>>, bool),
 }
 
 impl Data<'_> {
-    /// What the library takes.
+    /// Converts to views and tuples of the library.
     pub fn views(self, py: Python<'_>) -> PyResult<(Vec<View>, lexicon::Tuples)> {
         match self {
             Data::Words(views, tuples) => {
@@ -34,8 +34,8 @@ impl Data<'_> {
     }
 }
 
-/// Arrays of which row `i` belongs together; what is missing is a row of NaN. An array of a dimension only has no rows at
-/// all. Rows that are missing are left out, so that rows are counted among those that are there.
+/// Arrays whose rows `i` belong together; a row of NaN is missing. An array given by its dimension alone has no rows.
+/// Missing rows are dropped, so that row numbers count the remaining rows.
 pub fn paired_rows(
     py: Python<'_>,
     names: Vec<String>,
@@ -72,7 +72,7 @@ pub fn paired_rows(
     })
 }
 
-/// All rows of arrays of any lengths, of which those belong together whose numbers are in one tuple.
+/// All rows of arrays of any lengths. The tuples of row numbers say which belong together.
 fn numbered_rows(
     names: Vec<String>,
     arrays: &[Bound<'_, PyAny>],

@@ -11,11 +11,11 @@ use crate::arrays::{finite_rows, vector, view_of};
 use crate::errors::{exception, refused};
 use crate::work::{briefly, run};
 
-/// Words with their vectors, which never change.
+/// Words with their vectors; immutable.
 #[pyclass(frozen, module = "sememe._sememe")]
 pub struct Embeddings(pub vectors::Embeddings);
 
-/// What came out of a file: the vectors, the format, and what should be known.
+/// The vectors of a file, its format, and warnings.
 type ReadFile = (Embeddings, &'static str, Vec<String>);
 
 #[pymethods]
@@ -58,7 +58,7 @@ impl Embeddings {
         Ok((Embeddings(read.embeddings), names.map_or("", |(name, _)| name), notes))
     }
 
-    /// Writes a file; its name says the format unless one is given.
+    /// Writes a file. Its extension decides the format unless one is given.
     fn write(&self, py: Python<'_>, path: PathBuf, format: Option<&str>) -> PyResult<()> {
         let format = format.map_or_else(|| Format::of_name(&path), str::parse).map_err(exception)?;
         let embeddings = self.0.clone();
@@ -78,7 +78,7 @@ impl Embeddings {
         self.0.vocabulary().iter().collect()
     }
 
-    /// The vectors where they lie.
+    /// The vectors, without a copy.
     fn vectors<'py>(this: &Bound<'py, Self>) -> Bound<'py, PyArray2<f32>> {
         view_of(this.get().0.matrix(), this.clone().into_any())
     }
@@ -99,7 +99,7 @@ impl Embeddings {
         self.0.subwords().is_some()
     }
 
-    /// The vector of a word that is not there, from its n-grams.
+    /// Composes the vector of an out-of-vocabulary word from its n-grams.
     fn compose<'py>(&self, py: Python<'py>, word: &str) -> Option<Bound<'py, PyArray1<f32>>> {
         self.0.subwords()?.vector(word).map(|values| vector(py, values))
     }
@@ -112,13 +112,13 @@ impl Embeddings {
         briefly(py, || self.0.fingerprint())
     }
 
-    /// Words that are spelled like one that is not there.
+    /// Closest spellings of an out-of-vocabulary word.
     fn spellings(&self, py: Python<'_>, word: &str, limit: usize) -> PyResult<Vec<String>> {
         briefly(py, || closest_spellings(self.0.vocabulary(), word, limit).into_iter().map(str::to_owned).collect())
     }
 }
 
-/// Distinct words that any file can hold.
+/// Checks that words are distinct and that any file format can hold them.
 fn vocabulary(words: &[String]) -> PyResult<Vocabulary> {
     let mut vocabulary = Vocabulary::new();
     for (index, word) in words.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! What goes wrong, as Python says it.
+//! Errors of the library as Python exceptions.
 
 use pyo3::PyErr;
 use pyo3::exceptions::{PyArithmeticError, PyOSError, PyValueError};
@@ -25,7 +25,7 @@ pub fn exception(error: Error) -> PyErr {
     }
 }
 
-/// An argument that makes no sense.
+/// The exception for an invalid argument.
 pub fn refused(message: impl Into<String>) -> PyErr {
     PyValueError::new_err(message.into())
 }

@@ -1,4 +1,4 @@
-//! How good a space is. Results are JSON objects, as the command prints them.
+//! Evaluations of a space. Results are JSON objects, as the command prints them.
 
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -47,7 +47,7 @@ pub fn evaluate_translation(
     Ok(json!(result).to_string())
 }
 
-/// How well cosines agree with how similar people find words, of one view or of two.
+/// Correlation of cosines with human ratings of word similarity, within one view or across two.
 #[pyfunction]
 pub fn evaluate_similarity(
     py: Python<'_>,
@@ -65,7 +65,7 @@ pub fn evaluate_similarity(
     Ok(json!(result).to_string())
 }
 
-/// How well `a : b = c : ?` is answered.
+/// Accuracy on analogies, `a : b = c : ?`.
 #[pyfunction]
 pub fn evaluate_analogy(
     py: Python<'_>,
@@ -84,7 +84,7 @@ pub fn evaluate_analogy(
     Ok(json!(result).to_string())
 }
 
-/// How well cosines of sentences agree with how similar people find them.
+/// Correlation of cosines with human ratings of sentence similarity (STS).
 #[pyfunction]
 pub fn evaluate_sts(
     py: Python<'_>,
@@ -112,7 +112,7 @@ pub fn evaluate_sts(
     Ok(json!(result).to_string())
 }
 
-/// Precision of sentence retrieval between two files, line by line translations of each other.
+/// Precision of sentence retrieval between two files whose lines are translations of each other.
 #[pyfunction]
 #[allow(clippy::too_many_arguments)]
 pub fn evaluate_sentences(

@@ -1,4 +1,4 @@
-//! Fits to pairs that are learned from the vectors.
+//! Fits with self-learning: pairs are induced from the vectors.
 
 use pyo3::prelude::*;
 use sememe::align;
@@ -10,7 +10,7 @@ use crate::errors::exception;
 use crate::options::{Fitting, Gathering};
 use crate::work::run;
 
-/// How to learn, as Python says it.
+/// Options of self-learning, from Python.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct Learning {
@@ -19,7 +19,7 @@ pub struct Learning {
     seed: u64,
 }
 
-/// Learns which words belong together, and fits; also how it went, as JSON.
+/// Runs self-learning and fits; also returns a report as JSON.
 #[pyfunction]
 pub fn learn(
     py: Python<'_>,

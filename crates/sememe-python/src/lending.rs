@@ -1,11 +1,11 @@
-//! Arrays that a call reads where they lie, locked until nobody reads them any more.
+//! Arrays that a call reads in place. They are locked against writing until the call no longer reads them.
 //!
 //! A locked array can be read as before; writing to it and resizing it raise `ValueError`. The lock is numpy's own: an array
 //! that does not own its memory, whose base offers none for writing, can neither be resized nor made writeable.
 //!
-//! Views that were made of an array before have flags of their own, and numpy does not know them. They hold references to
-//! it, though: an array is locked only where, beside the references of the call itself, a single one is left, the name that
-//! the caller has for it. With more it is copied. That is how numpy's `resize` decides as well.
+//! Earlier views of an array have flags of their own, and numpy cannot list them. They hold references to the array,
+//! though: an array is locked only if, besides the references of the call itself, a single reference is left, the
+//! caller's name for it. With more references it is copied. numpy's `resize` decides in the same way.
 
 use std::collections::BTreeMap;
 use std::ffi::c_int;
@@ -22,10 +22,10 @@ use sememe::vectors::Matrix;
 
 use crate::arrays::{as_array, base_and_flags, borrowed_rows, unchanging_or_copied};
 
-/// Smaller arrays are copied: that takes less than a tenth of a millisecond.
+/// Smaller arrays are copied, which takes less than a tenth of a millisecond.
 const LARGE: usize = 1 << 20;
 
-/// Rows that stay as they are while this, or a search that took them, lives.
+/// Rows that do not change while this value, or a search that took them, lives.
 #[pyclass(frozen, module = "sememe._sememe")]
 pub struct Lent(pub Matrix);
 
@@ -39,8 +39,8 @@ struct Locked {
     lock: Option<Py<Lock>>,
 }
 
-/// The rows of arrays for the length of a call: locked and read where they lie where nobody else can write to them, copied
-/// otherwise. The list must hold the only references of the calling code.
+/// The rows of arrays for the duration of a call. Arrays that nothing else can write to are locked and read in place; the
+/// others are copied. The list must hold the only references of the calling code.
 #[pyfunction]
 pub fn lend(arrays: &Bound<'_, PyList>, names: Vec<String>) -> PyResult<Vec<Lent>> {
     let py = arrays.py();
@@ -64,7 +64,7 @@ pub fn lend(arrays: &Bound<'_, PyList>, names: Vec<String>) -> PyResult<Vec<Lent
     lent.collect()
 }
 
-/// The array, what it is a view of, and so on to the one that owns the memory; none where that is no plain array.
+/// The array, its base, and so on up to the array that owns the memory; `None` if the owner is not a plain array.
 fn chain_to_owner<'py>(array: &Bound<'py, PyArray2<f32>>) -> Option<Vec<Bound<'py, PyUntypedArray>>> {
     let mut chain = vec![array.as_untyped().clone()];
     loop {
@@ -83,7 +83,7 @@ fn chain_to_owner<'py>(array: &Bound<'py, PyArray2<f32>>) -> Option<Vec<Bound<'p
     }
 }
 
-/// Locks arrays over the memory of one owner, if nobody else can write to it.
+/// Locks arrays over the memory of one owner, if nothing else can write to it.
 fn lock<'py>(
     py: Python<'py>,
     chains: Vec<Bound<'py, PyUntypedArray>>,
@@ -104,7 +104,7 @@ fn lock<'py>(
         let known = 2 * occurrences + holds(array) + views;
         // SAFETY: it is alive, and the interpreter's lock is held.
         let references = unsafe { Py_REFCNT(array.as_ptr()) };
-        // The caller has a name for what it gives, and none for what that is a view of.
+        // The caller holds one reference to the array it gives, and none to the bases of that array.
         usize::try_from(references).is_ok_and(|all| all <= known + usize::from(occurrences > 0))
     };
     if !arrays.iter().all(is_alone) {
@@ -125,7 +125,7 @@ fn lock<'py>(
     Ok(Some(locked))
 }
 
-/// What locks an array, if anything does.
+/// The lock of an array, if it has one.
 fn lock_of(array: &Bound<'_, PyArray2<f32>>) -> Option<Arc<Locked>> {
     let mut at = array.as_any().clone();
     while let Some(array) = at.cast::<PyUntypedArray>().ok().cloned() {
@@ -139,7 +139,7 @@ fn lock_of(array: &Bound<'_, PyArray2<f32>>) -> Option<Arc<Locked>> {
 impl Drop for Locked {
     fn drop(&mut self) {
         let (arrays, lock) = (mem::take(&mut self.arrays), self.lock.take());
-        // Where the interpreter is gone, so is everybody who would miss them.
+        // After the interpreter has shut down nothing can use the arrays any more.
         let _ = Python::try_attach(move |py| unlock(py, &arrays, lock.as_ref()));
     }
 }
@@ -147,7 +147,7 @@ impl Drop for Locked {
 fn unlock(py: Python<'_>, arrays: &[(Py<PyUntypedArray>, c_int)], lock: Option<&Py<Lock>>) {
     let (Some((owner, _)), Some(lock)) = (arrays.last(), lock) else { return };
     if base_and_flags(owner.bind(py)).0 != lock.as_ptr() {
-        // Somebody gave the array other memory. What it had is nobody's any more.
+        // The array was given other memory, so that its old memory has no owner any more.
         return;
     }
     // SAFETY: the arrays are alive, the interpreter's lock is held, and the owner has a reference to the lock of its own.

@@ -33,7 +33,7 @@ impl Lexicon {
         Ok(Lexicon(lexicon))
     }
 
-    /// Reads pairs; also says what should be known.
+    /// Reads pairs; also returns warnings.
     #[staticmethod]
     fn read_pairs(path: PathBuf, from: &str, to: &str, strict: bool) -> PyResult<(Self, Vec<String>)> {
         let options = ReadOptions::default().with_strict(strict).with_views(None);
@@ -51,7 +51,7 @@ impl Lexicon {
         self.0.entries().len()
     }
 
-    /// The names of the views that it has words of.
+    /// The names of its views.
     #[getter]
     fn views(&self) -> Vec<String> {
         self.0.views().to_vec()
@@ -85,7 +85,7 @@ pub type NamedViews<'py> = Vec<(String, PyRef<'py, Embeddings>)>;
 
 #[pymethods]
 impl Tuples {
-    /// Looks the words of dictionaries up, and those that several views share.
+    /// Looks up the words of dictionaries, and the strings that views share.
     #[new]
     fn new(
         views: NamedViews<'_>,

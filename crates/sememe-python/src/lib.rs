@@ -1,7 +1,7 @@
-//! The native part of the Python package `sememe`: thin classes over the library, of which `python/sememe` makes the face.
+//! The native part of the Python package `sememe`: thin classes over the library, which `python/sememe` wraps.
 //!
-//! Rows of numbers are numpy arrays of float32 here, contiguous; the Python side sees to that. They are borrowed where
-//! nothing can change them, and copied otherwise.
+//! Rows are contiguous numpy arrays of float32; the Python side converts them. They are borrowed if nothing can change
+//! them, and copied otherwise.
 
 mod alignment;
 mod arrays;

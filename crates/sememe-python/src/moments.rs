@@ -1,4 +1,4 @@
-//! All that a model is fitted from, which can be merged.
+//! Moments, which models are fitted to and which can be merged.
 
 use std::path::PathBuf;
 
@@ -14,11 +14,11 @@ use crate::errors::exception;
 use crate::options::Gathering;
 use crate::work::{briefly, run};
 
-/// Moments, how their vectors were prepared, and where they came from.
+/// Moments with the preparation of their vectors and their sources.
 #[pyclass(frozen, module = "sememe._sememe")]
 pub struct Evidence(pub moments::Evidence);
 
-/// Places of views, count, mean and scatter of the tuples that have just these views.
+/// Indices of views; count, mean and scatter matrix of the tuples that have exactly these views.
 type Pattern<'py> = (Vec<usize>, f64, Bound<'py, PyArray1<f64>>, Bound<'py, PyArray2<f64>>);
 
 #[pymethods]
@@ -31,14 +31,14 @@ impl Evidence {
             .map(|(evidence, _)| Evidence(evidence))
     }
 
-    /// Everything taken together.
+    /// Merges moments.
     #[staticmethod]
     fn merged(py: Python<'_>, parts: Vec<PyRef<'_, Evidence>>) -> PyResult<Self> {
         let parts: Vec<moments::Evidence> = parts.iter().map(|part| part.0.clone()).collect();
         briefly(py, || moments::Evidence::merged(parts))?.map(Evidence).map_err(exception)
     }
 
-    /// What the file would hold.
+    /// The bytes of the file.
     fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         PyBytes::new(py, &py.detach(|| self.0.to_bytes()))
     }

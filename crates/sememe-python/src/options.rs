@@ -1,10 +1,10 @@
-//! How to gather and fit, as Python says it: one dictionary each. What it does not say is the library's default.
+//! Options of gathering and fitting, from one Python dictionary each. Missing keys mean the library's defaults.
 
 use std::collections::HashMap;
 
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
-use sememe::evaluate::SIF_A;
+use sememe::evaluate::{MAX_SENTENCES, SIF_A, SentenceOptions};
 use sememe::model::FitOptions;
 use sememe::model::mbfa::{Solver, Start};
 use sememe::moments;
@@ -12,7 +12,7 @@ use sememe::prepare::Casing;
 
 use crate::errors::{exception, refused};
 
-/// What is done to words and vectors.
+/// The preparation of words and vectors.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct Gathering {
@@ -48,7 +48,7 @@ pub struct Fitting {
     ridge: Option<f64>,
     #[pyo3(default)]
     pivot: Option<String>,
-    /// Begin at random, by this seed.
+    /// Start from random loadings with this seed.
     #[pyo3(default)]
     random: Option<u64>,
     #[pyo3(default)]
@@ -60,7 +60,7 @@ pub struct Fitting {
 }
 
 impl Fitting {
-    /// What the library is told.
+    /// The options of the library.
     pub fn options(&self) -> PyResult<FitOptions> {
         let mut options = FitOptions::default()
             .with_method(self.method.as_deref().map(str::parse).transpose().map_err(exception)?)
@@ -98,13 +98,16 @@ impl Fitting {
 
 const SOLVERS: [(&str, Solver); 2] = [("accelerated", Solver::Accelerated), ("em", Solver::Em)];
 
-/// The library's defaults that arguments of Python begin with: of a fit, of adding a view (`extend_`), of evaluations.
+/// The library's defaults for arguments of Python: of preparation, of a fit, of adding a view (`extend_`), of evaluations.
 #[pyfunction]
 pub fn defaults(py: Python<'_>) -> PyResult<HashMap<&'static str, Py<PyAny>>> {
     let fit = FitOptions::default();
     let extend = FitOptions::for_new_view();
+    let steps = moments::EvidenceOptions::usual().normalize;
+    let normalize = (!steps.is_empty()).then(|| steps.iter().map(ToString::to_string).collect::<Vec<_>>().join(","));
     let solver = SOLVERS.iter().find(|(_, solver)| *solver == fit.mbfa.solver).map_or("", |(name, _)| name);
     Ok(HashMap::from([
+        ("normalize", normalize.into_py_any(py)?),
         ("shrinkage", fit.shrinkage.to_string().into_py_any(py)?),
         ("dewhiten", fit.dewhiten.into_py_any(py)?),
         ("ridge", fit.ridge.into_py_any(py)?),
@@ -115,5 +118,7 @@ pub fn defaults(py: Python<'_>) -> PyResult<HashMap<&'static str, Py<PyAny>>> {
         ("extend_max_iter", extend.mbfa.evaluations.into_py_any(py)?),
         ("extend_tol", extend.mbfa.tolerance.into_py_any(py)?),
         ("sif_a", SIF_A.into_py_any(py)?),
+        ("queries", SentenceOptions::default().queries.into_py_any(py)?),
+        ("max_sentences", MAX_SENTENCES.into_py_any(py)?),
     ]))
 }

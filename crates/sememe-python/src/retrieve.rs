@@ -1,4 +1,4 @@
-//! The exact nearest rows.
+//! Exact nearest neighbours.
 
 use std::str::FromStr;
 
@@ -10,14 +10,14 @@ use crate::arrays::{array_of, finite_rows, some_rows, table, view_of};
 use crate::errors::{exception, refused};
 use crate::work::run;
 
-/// Rows of the targets and their scores, a row for each query.
+/// Target rows and their scores, one row per query.
 pub type Found<'py> = (Bound<'py, PyArray2<i64>>, Bound<'py, PyArray2<f32>>);
 
-/// What arrays are called in errors.
+/// Names of the arrays in error messages.
 const QUERIES: &str = "the array of queries";
 const TARGETS: &str = "the array of targets";
 
-/// The exact `k` nearest rows, and how many targets are skipped as they are zero.
+/// The exact `k` nearest rows, and the number of zero targets, which are skipped.
 #[pyfunction]
 pub fn neighbors<'py>(
     py: Python<'py>,
@@ -28,7 +28,7 @@ pub fn neighbors<'py>(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<(Found<'py>, usize)> {
     let criterion = Criterion::from_str(criterion).map_err(exception)?;
-    // The engine looks at every number itself.
+    // The engine itself checks that all numbers are finite.
     let rows = (some_rows(queries, QUERIES)?, some_rows(targets, TARGETS)?);
     check_count(k, rows.1.rows())?;
     let hits = run(py, progress, move |monitor| {
@@ -36,7 +36,7 @@ pub fn neighbors<'py>(
         Ok((retriever.nearest(&rows.0, k, &**monitor)?, retriever.zero_targets()))
     });
     if hits.is_err() {
-        // Rows are counted from 0 here, if it is for one of them.
+        // Reports an error about a row with the number that Python uses, counted from 0.
         finite_rows(queries, QUERIES)?;
         finite_rows(targets, TARGETS)?;
     }
@@ -69,7 +69,7 @@ pub fn confidence<'py>(
     Ok(table(py, confidences, scores.dim()))
 }
 
-/// As many are asked for as there are.
+/// Returns an error unless there are at least `k` targets.
 pub fn check_count(k: usize, targets: usize) -> PyResult<()> {
     match k {
         0 => Err(refused("k is 0: at least one neighbour must be asked for")),
@@ -84,18 +84,18 @@ pub fn found<'py>(py: Python<'py>, hits: &[Vec<Hit>], k: usize) -> Found<'py> {
     (table(py, ids, shape), table(py, scores, shape))
 }
 
-/// Vectors with which any index ranks as a criterion does.
+/// Vectors for an external index, which then ranks by a criterion.
 #[pyclass(frozen, module = "sememe._sememe")]
 pub struct Index(pub Export);
 
 #[pymethods]
 impl Index {
-    /// What goes into the index.
+    /// The vectors that the index holds.
     fn targets<'py>(this: &Bound<'py, Self>) -> Bound<'py, PyArray2<f32>> {
         view_of(this.get().0.targets(), this.clone().into_any())
     }
 
-    /// What the index is asked.
+    /// The query vectors.
     fn queries<'py>(this: &Bound<'py, Self>, latent: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArray2<f32>>> {
         let (py, latent) = (this.py(), finite_rows(latent, QUERIES)?);
         let index = this.clone().unbind();

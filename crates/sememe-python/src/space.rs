@@ -22,24 +22,26 @@ use crate::options::Fitting;
 use crate::retrieve::{Found, Index, check_count, found};
 use crate::work::{briefly, run};
 
-/// A space, which keeps what it opened.
+/// A space, which caches the views that it opened.
 #[pyclass(frozen, module = "sememe._sememe")]
 pub struct Space {
     space: Arc<space::Space>,
     alignment: Py<Alignment>,
 }
 
-/// Candidates for every word: the word, its score, and how sure it is where that is known.
+/// Candidates for every word: the candidate, its score, and its confidence if the space is calibrated.
 type Candidates = Vec<Vec<(String, f32, Option<f64>)>>;
-/// Words that are not there, and what they may be misspellings of.
+/// Out-of-vocabulary words, each with the closest spellings.
 type Unknown = Vec<(String, Vec<String>)>;
 
-/// Rows of the words and of their translations, scores, and how sure they are.
+/// Rows of the words and of their translations, scores, confidences, and the number of target words that are skipped
+/// because their vectors are zero.
 type InducedRows<'py> = (
     Bound<'py, PyArray1<i64>>,
     Bound<'py, PyArray1<i64>>,
     Bound<'py, PyArray1<f32>>,
     Option<Bound<'py, PyArray1<f64>>>,
+    usize,
 );
 
 #[pymethods]
@@ -61,7 +63,7 @@ impl Space {
         self.alignment.clone_ref(py)
     }
 
-    /// How many words each view has.
+    /// Number of words of each view.
     #[getter]
     fn words(&self) -> Vec<usize> {
         self.space.alignment().words.clone()
@@ -71,14 +73,14 @@ impl Space {
         briefly(py, || self.space.view(name))?.map(Embeddings).map_err(exception)
     }
 
-    /// Where words that somebody wrote are, under the casing of the space.
+    /// Looks up words under the casing of the space.
     fn find(&self, py: Python<'_>, view: &str, words: Vec<String>) -> PyResult<Vec<Option<usize>>> {
         let embeddings = briefly(py, || self.space.view(view))?.map_err(exception)?;
         let casing = self.space.alignment().preparation.casing;
         Ok(words.iter().map(|word| find_word(embeddings.vocabulary(), &casing.of_word(word))).collect())
     }
 
-    /// The nearest words of `to` to latent vectors of `from`, and how many words are skipped as their vectors are zero.
+    /// The nearest words of `to` to latent vectors of `from`, and the number of zero vectors that are skipped.
     #[allow(clippy::too_many_arguments)]
     fn nearest<'py>(
         &self,
@@ -101,8 +103,7 @@ impl Space {
         Ok((found(py, &hits, k), zeros))
     }
 
-    /// The best translations of words; words that are not there; and how many words are skipped as their
-    /// vectors are zero.
+    /// The best translations of words, the out-of-vocabulary words, and the number of zero vectors that are skipped.
     #[allow(clippy::too_many_arguments)]
     fn translate(
         &self,
@@ -136,7 +137,7 @@ impl Space {
         Ok((found.translations.into_iter().map(of_word).collect(), unknown, zeros))
     }
 
-    /// The best translation of every word; also written to a file, if one is named.
+    /// The best translation of every word; also writes them to a file, if one is named.
     #[allow(clippy::too_many_arguments)]
     fn induce<'py>(
         &self,
@@ -156,22 +157,22 @@ impl Space {
             .with_min_confidence((min_confidence > 0.0).then_some(min_confidence))
             .with_max_words(max_words);
         let space = self.space.clone();
-        let (induced, has_confidences) = run(py, progress, move |monitor| {
+        let (induced, has_confidences, zeros) = run(py, progress, move |monitor| {
             let induction = Induction::open(&space, &from, &to, &options, &**monitor)?;
             let induced = induction.run(&**monitor)?;
             if let Some(output) = output {
                 induction.write(&induced, &output)?;
             }
-            Ok((induced, induction.has_confidences()))
+            Ok((induced, induction.has_confidences(), induction.zero_targets()))
         })?;
         let rows = |row: fn(&Induced) -> usize| vector(py, induced.iter().map(|pair| row(pair) as i64).collect());
         let sure: Option<Vec<f64>> = induced.iter().map(|pair| pair.confidence).collect();
         let scores = vector(py, induced.iter().map(|pair| pair.score).collect());
         let sure = sure.filter(|_| has_confidences).map(|sure| vector(py, sure));
-        Ok((rows(|pair| pair.from), rows(|pair| pair.to), scores, sure))
+        Ok((rows(|pair| pair.from), rows(|pair| pair.to), scores, sure, zeros))
     }
 
-    /// Adds a view, in place or in a copy; says what should be known about the fit.
+    /// Adds a view, in place or in a copy. Returns the warnings of the fit.
     #[allow(clippy::too_many_arguments)]
     fn extend(
         &self,
@@ -206,7 +207,7 @@ impl Space {
         })
     }
 
-    /// Vectors with which any index of a metric ranks words of `to` for those of `from` as a criterion does.
+    /// Vectors for an index with this metric, which then ranks words of `to` for words of `from` by a criterion.
     fn index(
         &self,
         py: Python<'_>,

@@ -1,4 +1,4 @@
-//! Long work: on other threads, without the interpreter's lock, so that Python can show progress and be interrupted.
+//! Long work runs on other threads, without the interpreter's lock, so that Python can show progress and be interrupted.
 
 use std::any::Any;
 use std::mem;
@@ -17,20 +17,21 @@ use sememe::observe::{Event, Observer};
 
 use crate::errors::{exception, refused};
 
-/// How often the thread that waits looks for signals and reports progress.
+/// How often the waiting thread checks for signals and reports progress.
 const GLANCE: Duration = Duration::from_millis(50);
 
-/// The threads, and the process that they live in. A forked process has none of its parent's.
+/// The thread pool and the process that it belongs to. A forked process has none of its parent's threads.
 static POOL: Mutex<Option<(u32, Arc<ThreadPool>)>> = Mutex::new(None);
 
-/// The threads of this process. The lock is taken while attached to the interpreter only, so that nobody forks meanwhile.
+/// The thread pool of this process. The lock is only taken while attached to the interpreter, so that no fork happens
+/// meanwhile.
 fn pool(_py: Python<'_>) -> PyResult<Arc<ThreadPool>> {
     let mut pool = POOL.lock().unwrap_or_else(PoisonError::into_inner);
     match &*pool {
         Some((process, threads)) if *process == process::id() => Ok(threads.clone()),
         _ => {
             let threads = start_threads(0)?;
-            // Those of a parent process must not be waited for.
+            // Dropping the pool of a parent process would wait for its threads, which do not exist here.
             mem::forget(pool.replace((process::id(), threads.clone())));
             Ok(threads)
         }
@@ -42,7 +43,7 @@ fn start_threads(count: usize) -> PyResult<Arc<ThreadPool>> {
     Ok(Arc::new(ThreadPoolBuilder::new().num_threads(count).build().map_err(failed)?))
 }
 
-/// Work on so many threads from now on; None is all cores.
+/// Sets the number of threads; None means all cores.
 #[pyfunction]
 #[pyo3(signature = (count=None))]
 pub fn set_threads(_py: Python<'_>, count: Option<usize>) -> PyResult<()> {
@@ -57,13 +58,13 @@ pub fn set_threads(_py: Python<'_>, count: Option<usize>) -> PyResult<()> {
     Ok(())
 }
 
-/// How many threads work.
+/// The number of threads.
 #[pyfunction]
 pub fn threads(py: Python<'_>) -> PyResult<usize> {
     Ok(pool(py)?.current_num_threads())
 }
 
-/// What working threads say, and what they are told.
+/// The observer of the working threads: their progress, and whether they should stop.
 #[derive(Default)]
 pub struct Monitor {
     done: AtomicU64,
@@ -86,7 +87,7 @@ impl Observer for Monitor {
         match event {
             Event::Progress { done, total, .. } => self.note(done, total),
             Event::Step { evaluations, most, .. } => self.note(evaluations as u64, most as u64),
-            // Nobody knows how many rounds there will be.
+            // The number of rounds is not known in advance.
             Event::Round(round) => self.note(round.number as u64, 0),
             _ => {}
         }
@@ -94,8 +95,8 @@ impl Observer for Monitor {
     }
 }
 
-/// Runs work on the threads while this one waits, looks for Ctrl-C, and tells `progress` how far it is. When it is
-/// interrupted it returns at once; the work ends when it next says how far it is, and what it found is dropped.
+/// Runs work on the thread pool. Meanwhile this thread checks for Ctrl-C and reports to `progress`. When interrupted, it
+/// returns at once. The work then stops at its next report, and its result is dropped.
 pub fn run<T: Send + 'static>(
     py: Python<'_>,
     progress: Option<Py<PyAny>>,
@@ -106,14 +107,14 @@ pub fn run<T: Send + 'static>(
     let watched = monitor.clone();
     pool(py)?.spawn(move || {
         let result = catch_unwind(AssertUnwindSafe(|| work(&watched)));
-        // Nobody listens when the work was interrupted.
+        // After an interruption the receiver is gone.
         let _ = sender.send(result);
     });
     let mut told = None;
     let mut report = |py: Python<'_>| {
         let Some(progress) = &progress else { return Ok(()) };
         let (done, total) = (monitor.done.load(Relaxed), monitor.total.load(Relaxed));
-        // Nobody knows how many rounds there will be; the total is zero then.
+        // The total is zero if the number of rounds is not known in advance.
         let state = (if total > 0 { done.min(total) } else { done }, total);
         if state != (0, 0) && told.replace(state) != Some(state) {
             progress.call1(py, state)?;
@@ -144,13 +145,13 @@ pub fn run<T: Send + 'static>(
     }
 }
 
-/// Runs work that is over soon on the threads, without the interpreter's lock.
+/// Runs short work on the thread pool, without the interpreter's lock.
 pub fn briefly<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> PyResult<T> {
     let pool = pool(py)?;
     Ok(py.detach(|| pool.install(work)))
 }
 
-/// What to say of a mistake in sememe itself.
+/// The message for a bug in sememe.
 fn broken(panic: &(dyn Any + Send)) -> String {
     let said = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
     format!("a mistake in sememe, please report it: {}", said.unwrap_or("no more is known"))

@@ -9,10 +9,10 @@ pub type Result<T> = std::result::Result<T, Error>;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The library could not do what a study asked of it.
+    /// An error of the library.
     #[error(transparent)]
     Sememe(#[from] sememe::Error),
-    /// A report would replace something that is no report.
+    /// The target of a report exists and is not a report.
     #[error("{} is there already and is not replaced: {why}; name another folder", folder.display())]
     NotReplaced {
         /// The folder of the report.
@@ -20,7 +20,7 @@ pub enum Error {
         /// What is there.
         why: String,
     },
-    /// A report could not be written; nothing is left of it.
+    /// A report could not be written; no part of it remains.
     #[error("cannot write the report {}", folder.display())]
     Write {
         /// The folder of the report.

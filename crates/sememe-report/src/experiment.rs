@@ -1,4 +1,4 @@
-//! Several methods on the same vectors and tuples, which are summed up once.
+//! Several methods on the same vectors and tuples, whose moments are computed once.
 
 use sememe::align::held_out_shrinkage;
 use std::collections::BTreeMap;
@@ -20,13 +20,13 @@ use crate::work::begin;
 /// Prepared views and tuples over them.
 pub struct Experiment {
     views: Vec<View>,
-    /// What every model is fitted to.
+    /// The moments that every model is fitted to.
     pub tuples: Tuples,
     moments: Moments,
 }
 
 impl Experiment {
-    /// Sums the tuples up.
+    /// Computes the moments.
     pub fn new(views: &[(&str, &Embeddings)], tuples: Tuples) -> sememe::Result<Self> {
         let views = named(views);
         let moments = Moments::of(&views, &tuples)?;
@@ -43,7 +43,7 @@ impl Experiment {
         Ok(model::fit(&self.moments, &options, observer)?.0)
     }
 
-    /// The words of a view where a model puts them.
+    /// Projects the words of a view with a model.
     pub fn latent(&self, model: &Model, view: usize) -> sememe::Result<Embeddings> {
         latent(model, view, &self.views[view].named())
     }
@@ -53,7 +53,7 @@ fn named(views: &[(&str, &Embeddings)]) -> Vec<View> {
     views.iter().map(|(name, words)| View::from_embeddings(*name, (*words).clone())).collect()
 }
 
-/// Learns pairs of prepared views as `sememe align --refine` and `--unsupervised` do, and fits to them.
+/// Self-learning on prepared views, as `sememe align --refine` and `--unsupervised` do.
 pub(crate) fn learned(
     views: &[(&str, &Embeddings)],
     given: &Tuples,
@@ -63,7 +63,7 @@ pub(crate) fn learned(
     Ok(learn::learn(named(views), given, options, observer)?.fitted.alignment.model)
 }
 
-/// Vectors after steps that are fitted on them.
+/// Vectors after normalisation steps that are fitted to them.
 pub(crate) fn prepared(steps: &[Step], embeddings: &Embeddings) -> Embeddings {
     let mut rows = embeddings.matrix().clone();
     Normalizer::fit_apply(steps, &mut rows);
@@ -76,7 +76,7 @@ pub(crate) fn select(embeddings: &Embeddings, rows: &[usize]) -> Embeddings {
     Embeddings::new(words, embeddings.matrix().select(rows))
 }
 
-/// Prepared words of a view where a model puts them.
+/// Projects the prepared words of a view with a model.
 pub(crate) fn latent(model: &Model, view: usize, prepared: &Embeddings) -> sememe::Result<Embeddings> {
     let vectors = model.views[view].project(prepared.matrix())?;
     Ok(Embeddings::new(prepared.vocabulary().clone(), vectors))
@@ -88,7 +88,7 @@ pub(crate) fn latent(model: &Model, view: usize, prepared: &Embeddings) -> semem
 pub struct Precision {
     /// Per cent of the queries.
     pub value: f64,
-    /// Between its 2.5th and 97.5th percentile over resampled queries.
+    /// The 95 % bootstrap interval: the 2.5th and 97.5th percentile over resampled queries.
     pub interval: [f64; 2],
 }
 
@@ -120,12 +120,12 @@ impl Precision {
 pub struct Scores {
     /// Among the first, the first 5 and the first 10 candidates.
     pub at: [Precision; 3],
-    /// How many words were translated.
+    /// Number of words that were translated.
     pub queries: usize,
 }
 
 impl Scores {
-    /// Of an evaluation; the seed is that of its bootstrap.
+    /// The precision of an evaluation; the seed is that of its bootstrap.
     pub fn of(result: &Translation, seed: u64) -> Self {
         let intervals = result.intervals(&Bootstrap { seed, ..Bootstrap::default() });
         Scores { at: Precision::at_ranks(&result.precision, &intervals), queries: result.queries }

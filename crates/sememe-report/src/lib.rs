@@ -6,11 +6,11 @@
 //! | curves, bars and maps as SVG | [`plots`] |
 //! | words of several views in a plane | [`map`] |
 //! | several methods on the same tuples, and their precision | [`experiment`] |
-//! | precision as the input gets worse | [`noise`] |
+//! | robustness: precision on degraded input | [`noise`] |
 //! | the paper's tables and figures on data at hand | [`reproduce`] |
 //! | four bundled languages, aligned and evaluated | [`demo`] |
 //!
-//! Nothing here prints or reads arguments. Long work tells an [`Observer`](sememe::observe::Observer) how far it is.
+//! Nothing here prints or reads arguments. Long work reports its progress to an [`Observer`](sememe::observe::Observer).
 
 pub mod demo;
 mod error;

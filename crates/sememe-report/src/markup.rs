@@ -2,7 +2,7 @@
 
 use crate::text::visible;
 
-/// Text as it must be written to be shown: nothing in it is taken for markup, and control characters are written out.
+/// Escapes markup and control characters.
 pub fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in visible(text).chars() {

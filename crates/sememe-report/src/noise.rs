@@ -1,4 +1,4 @@
-//! Robustness: the same methods on worse and worse input.
+//! Robustness: the precision of several methods on increasingly degraded input.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -19,10 +19,10 @@ use crate::plots::{self, Curve, Lines, Svg};
 use crate::text::count;
 use crate::work::Work;
 
-/// What a study compares unless it is told otherwise.
+/// The methods that a study compares by default.
 pub const METHODS: [Method; 5] = [Method::LeastSquares, Method::Svd, Method::CcaNipals, Method::Cca, Method::Ibfa];
 
-/// How the input gets worse.
+/// A kind of degradation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Degradation {
@@ -30,12 +30,12 @@ pub enum Degradation {
     Noise,
     /// Wrong entries in the dictionary, in per cent.
     Wrong,
-    /// So many entries.
+    /// Fewer entries.
     Fewer,
 }
 
 impl Degradation {
-    /// What it is called.
+    /// Its name.
     pub fn name(self) -> &'static str {
         match self {
             Degradation::Noise => "noise on vectors",
@@ -44,7 +44,7 @@ impl Degradation {
         }
     }
 
-    /// What an axis is called.
+    /// The label of an axis.
     fn axis(self) -> &'static str {
         match self {
             Degradation::Noise => "length of the noise / length of the vector",
@@ -53,7 +53,7 @@ impl Degradation {
         }
     }
 
-    /// How a level of it is written.
+    /// The text of a level.
     pub fn label(self, level: f64) -> String {
         match self {
             Degradation::Noise => format!("{level}"),
@@ -63,43 +63,43 @@ impl Degradation {
     }
 }
 
-/// What came of a fit: precision, or why there is none.
+/// The precision of a fit, or the reason why it is missing.
 pub type Outcome = std::result::Result<Scores, String>;
 
-/// What is to be made worse.
+/// A study of robustness: its input and options.
 #[non_exhaustive]
 pub struct Study<'a> {
-    /// As they come, with words that follow the policy for case.
+    /// The unprepared vectors, whose words follow the casing.
     pub views: [(&'a str, &'a Embeddings); 2],
-    /// How vectors are prepared after noise was added to them.
+    /// The normalisation steps after noise was added.
     pub steps: &'a [Step],
-    /// What is fitted to.
+    /// The tuples to fit to.
     pub tuples: &'a Tuples,
-    /// Right translations from the first view to the second.
+    /// The gold dictionary from the first view to the second.
     pub gold: &'a Lexicon,
-    /// What is compared.
+    /// The methods to compare.
     pub methods: &'a [Method],
-    /// Of every method that has covariances.
+    /// The shrinkage of every method that has covariances.
     pub shrinkage: Shrinkage,
-    /// What candidates are ranked by.
+    /// The criterion that ranks candidates.
     pub criterion: Criterion,
-    /// Of the noise, the wrong entries, the entries that are kept, and the bootstrap.
+    /// The seed of the noise, the wrong entries, the kept entries, and the bootstrap.
     pub seed: u64,
 }
 
-/// The precision of every method at every level of one kind of damage.
+/// The precision of every method at every level of one kind of degradation.
 #[non_exhaustive]
 pub struct Panel {
-    /// The kind of damage.
+    /// The kind of degradation.
     pub degradation: Degradation,
-    /// How much of it.
+    /// The levels.
     pub levels: Vec<f64>,
-    /// What each method came to, a result for each level.
+    /// The results of each method, one per level.
     pub results: Vec<(Method, Vec<Outcome>)>,
 }
 
 impl<'a> Study<'a> {
-    /// All methods on vectors as they are given, with automatic shrinkage, ranked by cosine.
+    /// All default methods, without normalisation, with automatic shrinkage, ranked by cosine.
     pub fn new(views: [(&'a str, &'a Embeddings); 2], tuples: &'a Tuples, gold: &'a Lexicon) -> Self {
         Study {
             views,
@@ -113,11 +113,11 @@ impl<'a> Study<'a> {
         }
     }
 
-    /// Fits every method at every level. Of [`Degradation::Fewer`] all entries are a further level, the first. An observer that
-    /// wants no more ends it with [`sememe::Error::Stopped`].
+    /// Fits every method at every level. [`Degradation::Fewer`] has a further first level with all entries. If the observer
+    /// stops it, the error is [`sememe::Error::Stopped`].
     pub fn run(&self, degradations: &[(Degradation, &[f64])], observer: &dyn Observer) -> Result<Vec<Panel>> {
         let levels = |degradation: Degradation, levels: &[f64]| match degradation {
-            // All of them are the place to begin.
+            // The first level has all entries.
             Degradation::Fewer if !levels.is_empty() => {
                 let all = self.tuples.len() as f64;
                 let fewer = levels.iter().copied().filter(|&level| level >= 1.0 && level < all);
@@ -142,7 +142,7 @@ impl<'a> Study<'a> {
                 let [source, target] = noisy.as_ref().unwrap_or(&clean);
                 let views = [(self.views[0].0, source), (self.views[1].0, target)];
                 let experiment = Experiment::new(&views, tuples);
-                // At the same time, as some methods have little to do for a second thread.
+                // In parallel, because some methods use one thread most of the time.
                 panel.results.par_iter_mut().for_each(|(method, results)| {
                     let measured = experiment.as_ref().map_err(ToString::to_string).and_then(|experiment| {
                         self.measure(experiment, *method, &work).map_err(|error| error.to_string())
@@ -156,11 +156,11 @@ impl<'a> Study<'a> {
         Ok(panels)
     }
 
-    /// The input at a level: other vectors, where these are what gets worse, and tuples.
+    /// The degraded input at a level: vectors, if these are degraded, and tuples.
     fn damaged(&self, degradation: Degradation, level: f64) -> (Option<[Embeddings; 2]>, Tuples) {
         match degradation {
             Degradation::Noise => {
-                // The views have noise of their own each.
+                // Each view has its own noise.
                 let noisy = [0, 1]
                     .map(|view| noise::with_noise(self.views[view].1, level, self.seed.wrapping_add(view as u64)));
                 (Some(self.prepared(noisy)), self.tuples.clone())
@@ -183,12 +183,12 @@ impl<'a> Study<'a> {
 }
 
 impl Panel {
-    /// How many words were translated.
+    /// Number of words that were translated.
     pub fn queries(&self) -> Option<usize> {
         self.results.iter().flat_map(|(_, results)| results).find_map(|result| Some(result.as_ref().ok()?.queries))
     }
 
-    /// Why there are gaps, each reason once.
+    /// The distinct reasons why results are missing.
     pub fn failures(&self) -> Vec<&str> {
         let mut reasons: Vec<&str> = Vec::new();
         for reason in self.results.iter().flat_map(|(_, results)| results).filter_map(|result| result.as_ref().err()) {
@@ -216,7 +216,7 @@ impl Panel {
     }
 }
 
-/// For machines: the kind of damage, and for every method its results by level.
+/// JSON: the kind of degradation, and the results of every method by level.
 impl Serialize for Panel {
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
         let of_method = |(method, results): &(Method, Vec<Outcome>)| MethodResults {
@@ -236,7 +236,7 @@ struct MethodResults {
     results: Vec<LevelResult>,
 }
 
-/// A result, or why there is none.
+/// A result, or the reason why it is missing.
 #[derive(Serialize)]
 #[serde(untagged)]
 enum LevelResult {

@@ -1,6 +1,6 @@
 //! Text and numbers as people read them.
 
-/// Control characters written out, such as `\u{1b}`: a word of a file must not give orders to a terminal or a page.
+/// Escapes control characters, such as `\u{1b}`: a word of a file must not control a terminal or a page.
 pub fn visible(text: &str) -> String {
     let escape = |c: char| match c.is_control() {
         true => c.escape_default().to_string(),

@@ -1,4 +1,4 @@
-//! How far a study is, and whether it should go on.
+//! Progress of a study, and whether it should stop.
 
 use std::ops::ControlFlow;
 use std::sync::Mutex;
@@ -10,7 +10,7 @@ use sememe::observe::{Event, Observer, Stage};
 /// is told how many experiments are done, and its answer stops all of them.
 pub(crate) struct Work<'a> {
     observer: &'a dyn Observer,
-    /// Experiments done, and all of them.
+    /// Number of experiments done, and of all experiments.
     progress: Mutex<(u64, u64)>,
     is_stopped: AtomicBool,
 }
@@ -20,13 +20,13 @@ impl<'a> Work<'a> {
         Work { observer, progress: Mutex::new((0, 1)), is_stopped: AtomicBool::new(false) }
     }
 
-    /// So many of all experiments are done.
+    /// Reports that this number of all experiments is done.
     pub(crate) fn advance(&self, done: u64, total: u64) {
         *self.progress.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = (done, total);
         let _ = self.ask();
     }
 
-    /// An error once the observer wanted no more: a study ends with it, whatever its experiments came to.
+    /// An error if the observer stopped the study, whatever the results of its experiments.
     pub(crate) fn check(&self) -> sememe::Result<()> {
         if self.is_stopped.load(Ordering::Relaxed) { Err(sememe::Error::Stopped) } else { Ok(()) }
     }
@@ -50,7 +50,7 @@ impl Observer for Work<'_> {
     }
 }
 
-/// An experiment begins: a chance to stop before it.
+/// Reports the beginning of an experiment, so that the observer can stop before it.
 pub(crate) fn begin(observer: &dyn Observer) -> sememe::Result<()> {
     match observer.observe(Event::progress(Stage::Evaluating, 0, 1)) {
         ControlFlow::Continue(()) => Ok(()),

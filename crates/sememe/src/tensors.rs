@@ -54,22 +54,29 @@ impl<'a> Tensor<'a> {
     }
 }
 
-/// Writes arrays and metadata. The same content always gives the same bytes.
-pub(crate) fn write(path: &Path, metadata: &impl Serialize, mut tensors: Vec<(String, Tensor)>) -> Result<()> {
-    let header = header(metadata, &mut tensors);
-    let mut output = Output::create(path)?;
-    output.write_all(&header)?;
-    for (_, tensor) in &tensors {
-        output.write_all(&tensor.data)?;
-    }
-    output.finish()
+/// The contents of a file. The same contents always give the same bytes.
+pub(crate) struct Contents<'a, M> {
+    pub(crate) metadata: M,
+    pub(crate) tensors: Vec<(String, Tensor<'a>)>,
 }
 
-/// The bytes that [`write`] writes to a file.
-pub(crate) fn to_bytes(metadata: &impl Serialize, mut tensors: Vec<(String, Tensor)>) -> Vec<u8> {
-    let mut bytes = header(metadata, &mut tensors);
-    tensors.iter().for_each(|(_, tensor)| bytes.extend_from_slice(&tensor.data));
-    bytes
+impl<M: Serialize> Contents<'_, M> {
+    pub(crate) fn write(mut self, path: &Path) -> Result<()> {
+        let header = header(&self.metadata, &mut self.tensors);
+        let mut output = Output::create(path)?;
+        output.write_all(&header)?;
+        for (_, tensor) in &self.tensors {
+            output.write_all(&tensor.data)?;
+        }
+        output.finish()
+    }
+
+    /// The bytes that [`Contents::write`] writes to a file.
+    pub(crate) fn into_bytes(mut self) -> Vec<u8> {
+        let mut bytes = header(&self.metadata, &mut self.tensors);
+        self.tensors.iter().for_each(|(_, tensor)| bytes.extend_from_slice(&tensor.data));
+        bytes
+    }
 }
 
 /// Sorts the arrays and returns the header that precedes them.

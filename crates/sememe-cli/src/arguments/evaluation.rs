@@ -1,14 +1,14 @@
-//! The commands that evaluate a space, or vectors as they are.
+//! The arguments of commands that evaluate a space, or vectors from files.
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
-use sememe::evaluate::{Neighbours, Oov};
+use sememe::evaluate::{MAX_SENTENCES, Neighbours, Oov, SentenceOptions};
 use sememe::retrieve::Criterion;
 
 use super::gathering::Steps;
-use super::{EvaluateNoise, Reading};
+use super::{EvaluateNoise, Reading, count};
 
 #[derive(Subcommand)]
 pub enum Evaluate {
@@ -26,11 +26,11 @@ pub enum Evaluate {
     Noise(Box<EvaluateNoise>),
 }
 
-/// How vectors are read that are given in place of a space.
+/// How to read vectors that are given instead of a space.
 #[derive(Args)]
 #[command(next_help_heading = "Vectors in place of a space")]
 pub struct Vectors {
-    /// Lower-case all words; of words that become equal the first is kept
+    /// Lower-case all words; the first of words that become equal is kept
     #[arg(long)]
     pub lower: bool,
     /// Normalise vectors by these steps, in order: unit (length 1), center, standardize [default: none]
@@ -55,7 +55,7 @@ pub struct Direction {
     /// Evaluate the other direction as well
     #[arg(long)]
     pub both: bool,
-    /// Vectors of the other language, where vectors are given in place of a space; they must lie in the same space
+    /// Vectors of the other language, if vectors are given instead of a space; both must lie in the same space
     #[arg(long, value_name = "FILE")]
     pub with: Option<PathBuf>,
 }
@@ -76,7 +76,7 @@ pub struct EvaluateTranslation {
     pub what: PathBuf,
     #[command(flatten)]
     pub direction: Direction,
-    /// Gold dictionary of right answers, source words first; or a folder that has one under a usual name, such as
+    /// Gold dictionary, source words first; or a folder that contains one under a common name, such as
     /// en-fr.5000-6500.txt
     #[arg(long, value_name = "FILE|FOLDER")]
     pub gold: PathBuf,
@@ -125,13 +125,13 @@ pub struct EvaluateSimilarity {
     /// A space, or a file of vectors
     #[arg(value_name = "SPACE|VECTORS")]
     pub what: PathBuf,
-    /// Files of pairs, or folders, of which those files are taken whose names begin with the view in capitals and `_`
+    /// Files of pairs; or folders, whose files are used if their names begin with the view in capitals and `_`
     #[arg(required = true, value_name = "SET")]
     pub sets: Vec<PathBuf>,
     /// The view; two for pairs across languages
     #[arg(long, value_name = "VIEW")]
     pub view: Vec<String>,
-    /// Vectors of the second words, where vectors are given in place of a space; they must lie in the same space
+    /// Vectors of the second words, if vectors are given instead of a space; both must lie in the same space
     #[arg(long, value_name = "FILE")]
     pub with: Option<PathBuf>,
     #[command(flatten)]
@@ -187,7 +187,7 @@ pub struct EvaluateSts {
     /// sif: word probabilities from a file of `word count` lines [default: from the order of the words, by Zipf's law]
     #[arg(long, value_name = "FILE")]
     pub frequencies: Option<PathBuf>,
-    /// sif: smoothing; the larger, the less the frequency of a word matters
+    /// sif: smoothing; with a larger number the frequency of a word matters less
     #[arg(long, default_value_t = sememe::evaluate::SIF_A, value_name = "A", value_parser = parse_positive)]
     pub a: f64,
     #[command(flatten)]
@@ -225,13 +225,13 @@ pub struct EvaluateSentences {
     /// Criterion that ranks candidates: nn (cosine), csls, isf, corrected, dot or l2; may be repeated [default: nn and csls]
     #[arg(long, value_name = "CRITERION")]
     pub criterion: Vec<Criterion>,
-    /// Number of sentences to look for
-    #[arg(long, default_value = "2000", value_name = "N")]
+    /// Number of query sentences
+    #[arg(long, default_value_t = count(SentenceOptions::default().queries), value_name = "N")]
     pub queries: NonZeroUsize,
     /// Read only the first N sentences of each file
-    #[arg(long, default_value = "200000", value_name = "N")]
+    #[arg(long, default_value_t = count(MAX_SENTENCES), value_name = "N")]
     pub max_sentences: NonZeroUsize,
-    /// Where csls, isf and corrected look for the neighbours of a candidate: among the queries, as MUSE does, or all
+    /// Where csls, isf and corrected search the neighbours of a candidate: among the queries, as MUSE does, or all sentences
     #[arg(long, value_enum, default_value = "queries", value_name = "WHICH")]
     pub neighbors: NeighboursName,
     #[command(flatten)]

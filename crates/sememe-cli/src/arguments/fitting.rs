@@ -1,4 +1,4 @@
-//! The options that say how a model is fitted.
+//! The arguments for fitting a model.
 
 use clap::{Args, ValueEnum};
 use sememe::model::mbfa::{MbfaOptions, Solver, Start};
@@ -11,7 +11,8 @@ pub struct Fitting {
     /// ibfa, mbfa, cca, cca-nipals, svd or least-squares [default: ibfa for two views, mbfa for more]
     #[arg(long, value_name = "METHOD")]
     pub method: Option<Method>,
-    /// Latent size: a number, or auto (Bayesian information criterion) [default: the smallest dimension of a view]
+    /// Latent size: a number, auto (Bayesian information criterion) or largest (the smallest dimension of a view)
+    /// [default: largest]
     #[arg(long, value_name = "K")]
     pub latent: Option<LatentSize>,
     /// Shrink covariances: auto (chosen on held-out translations where pairs are few, else oas), oas, none, or a number
@@ -86,7 +87,7 @@ pub enum SolverName {
     Em,
 }
 
-/// A fraction that a fit can get below.
+/// Parses a tolerance: a fraction from 0 to 1.
 pub fn parse_tolerance(text: &str) -> Result<f64, String> {
     match text.parse() {
         Ok(tolerance) if (0.0..1.0).contains(&tolerance) => Ok(tolerance),

@@ -1,4 +1,4 @@
-//! The options that say what a model is fitted to.
+//! The arguments for the data that a model is fitted to.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,20 +10,20 @@ use sememe::prepare::Step;
 
 use super::Named;
 
-/// The names of all of them.
+/// The names of all these arguments.
 pub const GATHERING: [&str; 6] = ["lexicon", "identical", "tuples", "monolingual", "normalize", "lower"];
 
-/// What to fit to.
+/// The data to fit a model to.
 #[derive(Args)]
 pub struct Gathering {
-    /// A dictionary: A-B=FILE for pairs between two views, a FILE of tuples with a header of view names, or, of just two
+    /// A dictionary: A-B=FILE for pairs between two views, a FILE of tuples with a header of view names, or, with just two
     /// views, a FILE of pairs, words of the first view first
     #[arg(long, short, value_name = "A-B=FILE")]
     pub lexicon: Vec<String>,
     /// Use strings that the views share as a dictionary
     #[arg(long, value_name = "WHICH", num_args = 0..=1, require_equals = true, default_missing_value = "strings")]
     pub identical: Option<Identical>,
-    /// Use tuples with holes as the dictionaries give them, or only complete ones, of which every two words are a pair
+    /// Use tuples with holes as the dictionaries give them, or only complete tuples, in which every two words are a pair
     #[arg(long, value_enum, default_value = "holes", value_name = "WHICH")]
     pub tuples: Which,
     /// mbfa: weight of every single word of every view, as a fraction of a tuple
@@ -32,7 +32,7 @@ pub struct Gathering {
     /// Normalise vectors by these steps, in order: unit (length 1), center, standardize; or none
     #[arg(long, default_value_t = Steps::usual(), value_name = "STEPS")]
     pub normalize: Steps,
-    /// Lower-case all words; of words that become equal the first is kept
+    /// Lower-case all words; the first of words that become equal is kept
     #[arg(long)]
     pub lower: bool,
     /// Word list of a view's array [default: the one beside it]

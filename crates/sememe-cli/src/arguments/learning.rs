@@ -1,9 +1,9 @@
-//! The options of alignment with little or no dictionary.
+//! The arguments of alignment with little or no dictionary (self-learning).
 
 use clap::Args;
 use sememe::learn::Trust;
 
-/// How to learn pairs.
+/// How to induce pairs.
 #[derive(Args)]
 #[command(next_help_heading = "Little or no dictionary")]
 pub struct Learning {
@@ -13,8 +13,8 @@ pub struct Learning {
     /// Self-learning from the vectors alone, without any dictionary
     #[arg(long, conflicts_with_all = ["moments", "resume", "lexicon", "identical", "refine", "trust"])]
     pub unsupervised: bool,
-    /// --refine: keep given entries to the end, or doubt them, so that learning only starts from them [default: keep
-    /// dictionaries, doubt identical strings where they are all there is]
+    /// --refine: keep the given entries in every round, or doubt them: then learning only starts from them [default: keep
+    /// dictionaries; doubt identical strings if no dictionary is given]
     #[arg(long, value_name = "keep|doubt", requires = "refine")]
     pub trust: Option<Trust>,
 }

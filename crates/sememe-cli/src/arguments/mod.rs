@@ -1,4 +1,4 @@
-//! What can be typed. Parsed here, given meaning in `commands`.
+//! The command line: arguments and help. The work is in `commands`.
 
 mod evaluation;
 mod fitting;
@@ -33,7 +33,12 @@ pub use self::sampling::{EvaluateNoise, Sample};
 pub use self::shell::{Completions, Man};
 pub use self::translation::{Induce, Lexicon, Translate};
 
-/// A request that makes no sense, in words for the person who made it.
+/// A default of the library as the value of an argument that must not be zero.
+fn count(number: usize) -> NonZeroUsize {
+    NonZeroUsize::new(number).unwrap_or(NonZeroUsize::MIN)
+}
+
+/// An error in the arguments, with a message for the user.
 #[derive(Debug)]
 pub struct BadUsage(pub String);
 
@@ -146,7 +151,7 @@ Examples:
   sememe align en=en.vec fi=fi.vec --identical --refine -o space
   sememe align one=one.vec other=other.vec --unsupervised -o space")]
 pub struct Align {
-    /// The views: NAME=FILE, of which NAME is any string (if it has an `=`, the first counts behind which there is a file)
+    /// The views, as NAME=FILE. If NAME contains `=`, the name ends at the first `=` that an existing file follows
     #[arg(required_unless_present = "moments", value_name = "NAME=FILE")]
     pub views: Vec<Named>,
     /// Folder to write the space to
@@ -176,7 +181,7 @@ Examples:
 
 Moments are counts, means and covariances of the vectors of the pairs: neither words nor vectors are in the file.")]
 pub struct Moments {
-    /// The views: NAME=FILE, of which NAME is any string
+    /// The views, as NAME=FILE
     #[arg(required = true, value_name = "NAME=FILE")]
     pub views: Vec<Named>,
     /// File to write
@@ -232,10 +237,10 @@ pub struct Project {
     /// The vectors, and the view that they belong to
     #[arg(value_name = "VIEW=FILE")]
     pub vectors: Named,
-    /// File to write; its extension says the format
+    /// File to write; its extension decides the format
     #[arg(long, short, value_name = "FILE")]
     pub output: PathBuf,
-    /// Write this format, whatever the extension
+    /// Write this format, regardless of the extension
     #[arg(long, value_name = "FORMAT", value_parser = parse_format)]
     pub to: Option<Format>,
     /// Word list of an array [default: the one beside it]
@@ -253,15 +258,15 @@ Examples:
 pub struct Convert {
     /// File to read, of any format
     pub input: PathBuf,
-    /// File to write; its name says the format: .vec, .txt (no header), .bin (word2vec), .npy, .safetensors
+    /// File to write; its extension decides the format: .vec, .txt (no header), .bin (word2vec), .npy, .safetensors
     pub output: PathBuf,
-    /// Write this format, whatever the extension
+    /// Write this format, regardless of the extension
     #[arg(long, value_name = "FORMAT", value_parser = parse_format)]
     pub to: Option<Format>,
     /// Write only the words of this list (one a line), in its order
     #[arg(long, value_name = "FILE")]
     pub only: Option<PathBuf>,
-    /// Lower-case all words; of words that become equal the first is kept
+    /// Lower-case all words; the first of words that become equal is kept
     #[arg(long)]
     pub lower: bool,
     /// Word list of an array [default: the one beside it]
@@ -310,7 +315,8 @@ impl Reading {
     }
 }
 
-/// `NAME=FILE`. Names and files may have an `=`: the first counts behind which there is a file, or else the first.
+/// `NAME=FILE`. Both parts may contain `=`: the name ends at the first `=` that an existing file follows, or else at the
+/// first `=`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Named {
     pub name: String,
@@ -352,7 +358,7 @@ mod tests {
         assert_eq!(format!("size=300={plain}").parse(), named("size=300", &plain));
         assert_eq!(format!("en={odd}").parse(), named("en", &odd));
         assert_eq!(format!("a=b={odd}").parse(), named("a=b", &odd));
-        // Where there is no such file, as little as possible is the name.
+        // Without such a file, the name ends at the first `=`.
         assert_eq!("a=b=c.vec".parse(), named("a", "b=c.vec"));
         for wrong in ["en.vec", "=en.vec", "en=", "="] {
             assert!(wrong.parse::<Named>().is_err(), "{wrong}");

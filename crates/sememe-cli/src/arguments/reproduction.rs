@@ -1,4 +1,4 @@
-//! The options of reproducing the paper.
+//! The arguments of `reproduce`.
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -7,8 +7,8 @@ use clap::Args;
 use sememe::prepare::Casing;
 use sememe_report::reproduce::{Options, Part};
 
-use super::Reading;
 use super::gathering::Steps;
+use super::{Reading, count};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -35,27 +35,27 @@ pub struct Reproduce {
     /// Folder of vectors [default: the folder of data]
     #[arg(long, value_name = "DIR")]
     pub vectors: Option<PathBuf>,
-    /// Tables of the paper, 1 to 8, and our own: learned, noise and map; separated by commas. Rows of tables 1 and 5 with
-    /// learned pairs, which take minutes for every language, are part of learned [default: all]
+    /// Tables of the paper, 1 to 8, and our own: learned, noise and map; separated by commas. The rows of tables 1
+    /// and 5 with learned pairs are part of learned, and take minutes for every language [default: all]
     #[arg(long, value_delimiter = ',', value_name = "TABLES")]
     pub tables: Vec<Part>,
     /// Folder to write the report to
     #[arg(long, short, default_value = "report", value_name = "REPORT")]
     pub output: PathBuf,
     /// Use the first N words of each language
-    #[arg(long, default_value = "40000", value_name = "N")]
+    #[arg(long, default_value_t = count(Options::default().max_words), value_name = "N")]
     pub max_words: NonZeroUsize,
     /// Keep the case of words instead of lower-casing them
     #[arg(long)]
     pub keep_case: bool,
     /// Normalise vectors by these steps, in order: unit (length 1), center, standardize; or none
-    #[arg(long, default_value_t = Steps::usual(), value_name = "STEPS")]
+    #[arg(long, default_value_t = Steps(Options::default().steps), value_name = "STEPS")]
     pub normalize: Steps,
-    /// Number of sentences of a parallel text to look among
-    #[arg(long, default_value = "200000", value_name = "N")]
+    /// Number of candidate sentences of a parallel text
+    #[arg(long, default_value_t = count(Options::default().sentences), value_name = "N")]
     pub sentences: NonZeroUsize,
     /// Steps of plain EM for table 8 and the learning curve
-    #[arg(long, default_value = "1000", value_name = "N")]
+    #[arg(long, default_value_t = count(Options::default().em_steps), value_name = "N")]
     pub em_steps: NonZeroUsize,
 }
 

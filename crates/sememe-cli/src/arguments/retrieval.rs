@@ -1,4 +1,4 @@
-//! The options of retrieval: criteria and metrics.
+//! The arguments of retrieval: criteria and metrics.
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -30,8 +30,8 @@ pub struct Neighbors {
     /// Criterion that ranks targets: nn (cosine), csls, dot or l2; csls has parameters: csls:k=10,words=50000
     #[arg(long, default_value = "nn", value_name = "CRITERION")]
     pub criterion: Criterion,
-    /// Write OUT.ids.npy (int64, rows of the targets from 0 on) and OUT.scores.npy (float32), a row for each query; -1 and NaN
-    /// stand where fewer than K were found, as for zero rows, which have no direction
+    /// Write OUT.ids.npy (int64, target rows counted from 0) and OUT.scores.npy (float32), one row per query, padded with -1
+    /// and NaN where fewer than K targets are found, as for zero queries
     #[arg(long, short, value_name = "OUT")]
     pub output: PathBuf,
 }
@@ -59,7 +59,7 @@ pub struct Export {
     /// Metric of the index: ip (the largest inner product), l2 (the smallest distance) or cosine
     #[arg(long, default_value = "ip", value_name = "METRIC")]
     pub metric: Metric,
-    /// File to write the vectors to; its extension says the format
+    /// File to write the vectors to; its extension decides the format
     #[arg(long, short, value_name = "FILE")]
     pub output: PathBuf,
     /// File to write the queries to: all words of the source view

@@ -1,4 +1,4 @@
-//! The options of drawing from a model, and of the study of robustness.
+//! The arguments of sampling from a model, and of the study of robustness.
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -27,7 +27,7 @@ pub struct Sample {
     /// Number of draws to show, the most probable ones
     #[arg(long, default_value = "28", value_name = "N")]
     pub top: NonZeroUsize,
-    /// Vectors of a view as it was aligned; give those of every view, or none
+    /// Vectors of a view before alignment; give those of every view, or none
     #[arg(long, value_name = "VIEW=FILE")]
     pub vectors: Vec<Named>,
     #[command(flatten)]
@@ -46,7 +46,7 @@ pub struct EvaluateNoise {
     /// The two views: NAME=FILE
     #[arg(required = true, num_args = 2, value_name = "NAME=FILE")]
     pub views: Vec<Named>,
-    /// Gold dictionary of right answers, source words first
+    /// Gold dictionary, source words first
     #[arg(long, value_name = "FILE")]
     pub gold: PathBuf,
     /// Methods to compare
@@ -63,7 +63,7 @@ pub struct EvaluateNoise {
     /// Per cent of entries that are made wrong
     #[arg(long, default_value = "0,10,25,50,75", value_name = "PERCENT")]
     pub wrong: Levels,
-    /// Numbers of entries that are kept, beside all of them
+    /// Numbers of entries that are kept; all entries are always a further level
     #[arg(long, default_value = "5000,2000,1000,500,200", value_name = "COUNTS")]
     pub entries: Levels,
     /// Draw the curves, as SVG

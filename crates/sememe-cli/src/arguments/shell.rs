@@ -1,4 +1,4 @@
-//! The commands that help shells and readers of manuals.
+//! The arguments of `completions` and `man`.
 
 use std::path::PathBuf;
 
@@ -23,7 +23,7 @@ Examples:
   sememe man | man -l -
   sememe man ~/.local/share/man/man1                             (then: man sememe-align)")]
 pub struct Man {
-    /// Write the pages of all commands into this folder, which is made if need be [default: print the main page]
+    /// Write the pages of all commands into this folder, which is created if necessary [default: print the main page]
     #[arg(value_name = "DIR")]
     pub folder: Option<PathBuf>,
 }

@@ -1,4 +1,4 @@
-//! The commands that use a space as a dictionary.
+//! The arguments of commands that use a space as a dictionary.
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -40,8 +40,8 @@ pub struct Translate {
     /// Read the words from a file, one a line; - is standard input
     #[arg(long, value_name = "FILE", conflicts_with = "words")]
     pub file: Option<PathBuf>,
-    /// Vectors of the view --from, as it was aligned, for words that the space does not have: a fastText model (.bin)
-    /// makes one of any word
+    /// Vectors of the view --from before alignment, for out-of-vocabulary words; a fastText model (.bin) composes a vector
+    /// for any word
     #[arg(long, value_name = "FILE")]
     pub vectors: Option<PathBuf>,
     /// The words

@@ -1,4 +1,4 @@
-//! `sememe demo`: the whole way on real vectors and a dictionary that are part of the program.
+//! `sememe demo`: the whole pipeline on real vectors and a dictionary that are part of the program.
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -12,7 +12,7 @@ use super::align::summary;
 use crate::arguments::{Demo, Global};
 use crate::output::{self, count};
 
-/// Where the report goes unless another folder is named.
+/// The default folder of the report.
 pub const REPORT: &str = "sememe-report";
 
 pub fn run(arguments: &Demo, global: &Global) -> anyhow::Result<()> {
@@ -65,7 +65,7 @@ pub fn run(arguments: &Demo, global: &Global) -> anyhow::Result<()> {
     })
 }
 
-/// The folder for the report. One that was not asked for is no reason to fail.
+/// The folder for the report. If the default folder cannot be used, the demo runs without a report.
 fn report_folder(arguments: &Demo, global: &Global) -> anyhow::Result<Option<PathBuf>> {
     let folder = arguments.report.as_deref().unwrap_or(Path::new(REPORT));
     match check_writable(folder) {

@@ -1,4 +1,4 @@
-//! `sememe export`: a view as vectors with which any index ranks as a criterion does.
+//! `sememe export`: a view as vectors for an external index, which then ranks by a criterion.
 
 use sememe::files::check_writable;
 use sememe::retrieve;
@@ -46,7 +46,7 @@ pub fn run(arguments: &Export, global: &Global) -> anyhow::Result<()> {
     })
 }
 
-/// The view that queries are of: the one named, or the other one of two.
+/// The source view: the one named, or the other one of two views.
 fn source<'a>(arguments: &'a Export, space: &'a Space) -> anyhow::Result<&'a str> {
     let others = space.alignment().model.views.iter().map(|view| view.name.as_str());
     let others: Vec<&str> = others.filter(|&name| name != arguments.view).collect();

@@ -1,4 +1,4 @@
-//! Vectors and dictionaries from files, for the commands that fit something to them: arguments in, notes for people out.
+//! Reads vectors and dictionaries for the commands that fit models, and prints warnings about them.
 
 use sememe::gather::{self, Dictionary, DictionaryRead, GatherOptions, Gathering, LexiconRead, ViewFile, ViewRead};
 use sememe::lexicon::{LexiconReport, Shared};
@@ -46,7 +46,7 @@ impl arguments::Gathering {
     }
 }
 
-/// Reads everything that is to be fitted to.
+/// Reads the vectors and dictionaries.
 pub fn gather(
     views: &[Named],
     gathering: &arguments::Gathering,
@@ -60,7 +60,7 @@ pub fn gather(
     gather_whatever(views, gathering, reading, global)
 }
 
-/// The same where there need not be a dictionary.
+/// Like [`gather`], but a dictionary is optional.
 pub fn gather_whatever(
     views: &[Named],
     gathering: &arguments::Gathering,
@@ -93,7 +93,7 @@ pub fn read_views(
     Ok(read_files(&gathering.files(views)?, &gathering.options(reading), global)?.0)
 }
 
-/// Reads files of vectors with a progress bar, and says what was skipped.
+/// Reads files of vectors with a progress bar, and warns of skipped lines.
 pub fn read_files(
     files: &[ViewFile],
     options: &GatherOptions,
@@ -107,12 +107,12 @@ pub fn read_files(
     Ok((views, views_read))
 }
 
-/// Says what of files of vectors was skipped, and what should be known about them.
+/// Warns of skipped lines of files of vectors, and prints other warnings of the readers.
 pub fn report_views(files: &[ViewFile], read: &[ViewRead], global: &Global) {
     files.iter().zip(read).for_each(|(file, read)| report_vectors(&file.path, read, global));
 }
 
-/// Says what came of dictionaries.
+/// Reports how many entries of the dictionaries matched the vocabularies.
 pub fn report_lexicons(read: &[LexiconRead], global: &Global) {
     for read in read {
         match read {
@@ -128,7 +128,7 @@ pub fn report_lexicons(read: &[LexiconRead], global: &Global) {
     }
 }
 
-/// Says what of a dictionary file did not become entries.
+/// Warns of lines of a dictionary file that are not entries.
 pub fn report_lexicon(report: &LexiconReport, global: &Global) {
     let name = &report.file;
     if report.skipped.total() > 0 {

@@ -1,4 +1,4 @@
-//! `sememe inspect`: what is in a file of vectors or moments, or in a space, in words and numbers.
+//! `sememe inspect`: a description of a file of vectors or moments, or of a space.
 
 use rayon::prelude::*;
 use sememe::files::{self, Input, check_readable};
@@ -15,7 +15,7 @@ use super::read_input;
 use crate::arguments::{BadUsage, Global, Inspect};
 use crate::output::{self, count, facts};
 
-/// How many words are shown from each end of a vocabulary.
+/// Number of words shown from each end of a vocabulary.
 const SHOWN: usize = 8;
 
 pub fn run(arguments: &Inspect, global: &Global) -> anyhow::Result<()> {
@@ -62,7 +62,7 @@ fn vectors(input: &Input, arguments: &Inspect, global: &Global) -> anyhow::Resul
     })
 }
 
-/// What `sememe moments` wrote.
+/// A description of a file of moments.
 fn moments(evidence: &Evidence, global: &Global) -> anyhow::Result<()> {
     let summary = evidence.summary();
     let mut json = json!(summary);
@@ -129,7 +129,7 @@ fn space(arguments: &Inspect, global: &Global) -> anyhow::Result<()> {
     })
 }
 
-/// The canonical correlations at a few places, as a line and as bars.
+/// Some of the canonical correlations, as numbers and as bars.
 fn spectrum(rho: &[f64]) -> String {
     const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
     if rho.is_empty() {

@@ -1,4 +1,4 @@
-//! `sememe man`: manual pages, made of what `--help` says.
+//! `sememe man`: manual pages, generated from the help texts.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -46,7 +46,7 @@ fn pages() -> Vec<(String, Page)> {
 }
 
 fn add_pages(command: &clap::Command, pages: &mut Vec<(String, Page)>) {
-    // `sememe evaluate sts` is called `sememe-evaluate-sts` where it is a page.
+    // The page of `sememe evaluate sts` is called `sememe-evaluate-sts`.
     let name = command.get_display_name().unwrap_or(command.get_name()).to_owned();
     let page = Page::new(command.clone());
     pages.push((page.get_filename(), page.title(name.to_uppercase())));

@@ -28,14 +28,14 @@ use crate::arguments::{Global, Reading};
 use crate::output;
 use crate::progress::Bar;
 
-/// Reads vectors with a progress bar, and says what was skipped.
+/// Reads vectors with a progress bar, and warns of skipped lines.
 fn read_vectors(path: &Path, words: Option<PathBuf>, reading: &Reading, global: &Global) -> anyhow::Result<Read> {
     read_input(&Input::open(path)?, words, reading, global)
 }
 
-/// [`read_vectors`] of a file that is open already: a pipe cannot be opened twice.
+/// [`read_vectors`] of an open file: a pipe cannot be opened twice.
 fn read_input(input: &Input, words: Option<PathBuf>, reading: &Reading, global: &Global) -> anyhow::Result<Read> {
-    // A list that is not there is told also where the vectors have words of their own.
+    // A missing list is an error even if the file of vectors has words of its own.
     words.iter().try_for_each(|words| check_readable(words))?;
     let path = input.path();
     let bar = Bar::reading(global, path);
@@ -46,7 +46,7 @@ fn read_input(input: &Input, words: Option<PathBuf>, reading: &Reading, global: 
     Ok(read)
 }
 
-/// Says what of a file of vectors was skipped, and what should be known about it.
+/// Warns of skipped lines of a file of vectors, and prints other warnings of the reader.
 fn report_vectors(path: &Path, read: &ViewRead, global: &Global) {
     for warning in &read.warnings {
         output::warn(global, format_args!("{}: {warning}", path.display()));

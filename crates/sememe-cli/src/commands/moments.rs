@@ -32,7 +32,7 @@ pub fn run(arguments: &Moments, global: &Global) -> anyhow::Result<()> {
     })
 }
 
-/// The tuples by the views that they have, for people.
+/// The number of tuples of each pattern of views, for people.
 pub fn groups_table(groups: &[TupleGroup]) -> String {
     let rows = groups.iter().map(|group| vec![group.views.join(", "), count(group.tuples as usize)]).collect();
     output::table(&["views", "tuples"], rows, true)

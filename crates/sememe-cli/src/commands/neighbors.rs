@@ -1,4 +1,4 @@
-//! `sememe neighbors`: the exact nearest rows of any two files of vectors.
+//! `sememe neighbors`: exact nearest neighbours between any two files of vectors.
 
 use std::path::Path;
 

@@ -49,7 +49,7 @@ pub fn run(arguments: &Reproduce, global: &Global) -> anyhow::Result<()> {
     })
 }
 
-/// Reads and prepares the vectors of every language that is there.
+/// Reads and prepares the vectors of every language in the data.
 fn read_languages(
     data: &Data,
     arguments: &Reproduce,

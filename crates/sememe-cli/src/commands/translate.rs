@@ -14,11 +14,11 @@ use crate::arguments::{BadUsage, Global, Translate};
 use crate::output;
 use crate::progress::Bar;
 
-/// What `--file` calls it.
+/// The value of `--file` for standard input.
 const STANDARD_INPUT: &str = "-";
 
 pub fn run(arguments: &Translate, global: &Global) -> anyhow::Result<()> {
-    // What is read later, and after long work, is looked for now.
+    // Files that are read after long work are checked before it.
     let files = arguments.file.iter().filter(|file| *file != Path::new(STANDARD_INPUT)).chain(&arguments.vectors);
     files.into_iter().try_for_each(|file| check_readable(file))?;
     let translator = open(arguments, global)?;
@@ -62,13 +62,13 @@ fn open(arguments: &Translate, global: &Global) -> anyhow::Result<Translator> {
     }
 }
 
-/// The words of a text, one a line; empty lines are passed over.
+/// The words of a text, one per line; empty lines are skipped.
 fn lines(text: impl BufRead) -> impl Iterator<Item = anyhow::Result<String>> {
     let words = text.lines().map(|line| Ok(line.context("cannot read standard input")?.trim().to_owned()));
     words.filter(|word: &anyhow::Result<String>| !word.as_ref().is_ok_and(String::is_empty))
 }
 
-/// Asks for words until there are no more.
+/// Prompts for words until the end of the input.
 fn prompt(translator: &Translator, arguments: &Translate, global: &Global) -> anyhow::Result<()> {
     let ask = || {
         let _ = write!(io::stderr(), "{}> ", output::visible(&arguments.from));
@@ -127,7 +127,7 @@ fn line(translation: &WordTranslation) -> String {
     }
 }
 
-/// A probability for people.
+/// Formats a probability.
 fn per_cent(probability: f64) -> String {
     match 100.0 * probability {
         little if little < 1.0 => "<1 %".to_owned(),
@@ -136,8 +136,8 @@ fn per_cent(probability: f64) -> String {
     }
 }
 
-/// Vectors for words that the space does not have. Of a fastText model hardly anything need be read: it makes the vector of
-/// a word when it is asked for it.
+/// Opens the vectors for out-of-vocabulary words. Of a fastText model only a few words are read, because it composes the
+/// vector of any word.
 fn read_further(path: &Path, global: &Global) -> anyhow::Result<Embeddings> {
     let little = vectors::read(path, &ReadOptions::default().with_max_words(Some(1)), &())?;
     if little.format == Format::FastText && little.embeddings.subwords().is_some() {

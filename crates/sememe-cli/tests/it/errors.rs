@@ -3,16 +3,13 @@
 #[cfg(unix)]
 use std::path::Path;
 
-use super::{refused, sememe, text};
+use super::{random_rows, refused, sememe, text, vectors_text};
 
 fn folder_with_vectors() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
-    let vectors = |seed: u32| -> String {
-        let number = |i: u32| f64::from(i.wrapping_mul(2_654_435_761_u32.rotate_left(seed)) >> 16) / 65_536.0 - 0.5;
-        (0..60).map(|i| format!("w{i} {} {} {}\n", number(3 * i + 1), number(3 * i + 2), number(3 * i + 3))).collect()
-    };
+    let vectors = |seed: u64| vectors_text(&random_rows(60, 3, seed), |i| format!("w{i}"));
     std::fs::write(folder.path().join("a.vec"), vectors(1)).unwrap();
-    std::fs::write(folder.path().join("b.vec"), vectors(7)).unwrap();
+    std::fs::write(folder.path().join("b.vec"), vectors(2)).unwrap();
     std::fs::write(folder.path().join("pairs.txt"), (0..40).map(|i| format!("w{i} w{i}\n")).collect::<String>())
         .unwrap();
     folder

@@ -6,18 +6,14 @@ use std::sync::LazyLock;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::{json, refused, sememe, text};
+use super::{json, random_rows, refused, sememe, text, vectors_text, with_noise};
 
 /// Two views of 60 words and a space fitted to the first 40 pairs.
 static SMALL: LazyLock<TempDir> = LazyLock::new(|| {
     let folder = tempfile::tempdir().unwrap();
-    let number = |i: usize| (i as f64 * 12.9898).sin() * 43_758.547 % 1.0;
-    let vectors = |noise: f64| -> String {
-        let row = |i: usize| (0..4).map(move |j| number(4 * i + j) + noise * number(1000 + 4 * i + j));
-        (0..60).map(|i| format!("w{i} {}\n", row(i).map(|x| format!("{x:.5}")).collect::<Vec<_>>().join(" "))).collect()
-    };
-    write(&folder, "a.vec", &vectors(0.0));
-    write(&folder, "b.vec", &vectors(0.4));
+    let rows = random_rows(60, 4, 1);
+    write(&folder, "a.vec", &vectors_text(&rows, |i| format!("w{i}")));
+    write(&folder, "b.vec", &vectors_text(&with_noise(&rows, 0.4, 2), |i| format!("w{i}")));
     let pairs = |range: std::ops::Range<usize>| range.map(|i| format!("w{i} w{i}\n")).collect::<String>();
     write(&folder, "train.txt", &pairs(0..40));
     write(&folder, "test.txt", &pairs(30..60));
@@ -266,4 +262,22 @@ fn every_task_has_help_with_an_example() {
         let output = sememe(folder.path(), &["evaluate", task, "--help"]);
         assert!(output.status.success() && text(&output.stdout).contains("Example"), "{task}");
     }
+}
+
+#[test]
+fn zero_vectors_are_counted_in_a_warning() {
+    let folder = tempfile::tempdir().unwrap();
+    // The last word is the mean of all, so that centring makes its vector zero.
+    write(&folder, "a.vec", "w0 0 1\nw1 2 1\nw2 1 0\nw3 1 2\nw4 1 1\n");
+    write(&folder, "gold.txt", &(0..5).map(|i| format!("w{i} w{i}\n")).collect::<String>());
+    write(&folder, "questions.txt", ": section\nw0 w1 w2 w3\n");
+    let translation =
+        ["evaluate", "translation", "a.vec", "--with", "a.vec", "--gold", "gold.txt", "--normalize", "center"];
+    let output = sememe(folder.path(), &[&translation[..], &["--criterion", "nn", "--criterion", "csls"]].concat());
+    let message = text(&output.stderr);
+    assert_eq!(message.matches("1 queries of source are zero vectors").count(), 1, "{message}");
+    assert_eq!(message.matches("1 words of target are zero vectors").count(), 1, "{message}");
+    let analogy = ["evaluate", "analogy", "a.vec", "questions.txt", "--normalize", "center"];
+    let message = text(&sememe(folder.path(), &analogy).stderr);
+    assert!(message.contains("1 words are zero vectors"), "{message}");
 }

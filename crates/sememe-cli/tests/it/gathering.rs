@@ -4,18 +4,15 @@ use std::fs;
 
 use tempfile::TempDir;
 
-use super::{json, refused};
+use super::{json, random_rows, refused, vectors_text, with_noise};
 
 /// Three views of 60 words, `x0` and so on in `a`, `y0` in `b`, `z0` in `c`; and a dictionary of pairs of `a` and `b`.
 fn folder_with_vectors() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
-    let number = |i: usize| (i as f64 * 12.9898).sin() * 43_758.547 % 1.0;
-    let vectors = |letter: &str, from: usize| -> String {
-        let row = |i: usize| (0..3).map(move |j| format!("{:.5}", number(3 * i + j) + 0.1 * number(from + 3 * i + j)));
-        (0..60).map(|i| format!("{letter}{i} {}\n", row(i).collect::<Vec<_>>().join(" "))).collect()
-    };
-    for (name, letter, from) in [("a", "x", 500), ("b", "y", 1000), ("c", "z", 1500)] {
-        fs::write(folder.path().join(format!("{name}.vec")), vectors(letter, from)).unwrap();
+    let rows = random_rows(60, 3, 0);
+    for (name, letter, seed) in [("a", "x", 1), ("b", "y", 2), ("c", "z", 3)] {
+        let vectors = vectors_text(&with_noise(&rows, 0.1, seed), |i| format!("{letter}{i}"));
+        fs::write(folder.path().join(format!("{name}.vec")), vectors).unwrap();
     }
     fs::write(folder.path().join("pairs.txt"), (0..40).map(|i| format!("x{i} y{i}\n")).collect::<String>()).unwrap();
     folder

@@ -2,24 +2,15 @@
 
 use std::path::Path;
 
-use super::{bundled, json, refused, sememe, text};
+use super::{bundled, json, random_rows, refused, sememe, text, vectors_text};
 
 fn view(name: &str) -> String {
     format!("{name}={}", bundled(&format!("{name}.npy.zst")).display())
 }
 
-/// Vectors of numbers that have nothing to do with anything.
-fn write_noise(path: &Path, words: usize, mut state: u64) {
-    let mut number = || {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 33) as f64 / (1_u64 << 31) as f64 - 0.5
-    };
-    let mut row = |word: usize| {
-        let values: Vec<String> = (0..20).map(|_| format!("{:.4}", number())).collect();
-        format!("w{word} {}\n", values.join(" "))
-    };
-    let rows: String = (0..words).map(&mut row).collect();
-    std::fs::write(path, format!("{words} 20\n{rows}")).unwrap();
+/// Random vectors, unrelated to those of any other seed.
+fn write_noise(path: &Path, words: usize, seed: u64) {
+    std::fs::write(path, vectors_text(&random_rows(words, 20, seed), |i| format!("w{i}"))).unwrap();
 }
 
 #[test]

@@ -7,6 +7,9 @@ mod gathering;
 mod learning;
 mod not_found;
 mod pipeline;
+#[path = "../../../sememe/src/random.rs"]
+#[allow(dead_code, reason = "the library's own generator, of which tests use a part")]
+mod random;
 mod retrieval;
 mod shell;
 mod studies;
@@ -17,6 +20,8 @@ use std::process::Output;
 
 use assert_cmd::Command;
 use serde_json::Value;
+
+use random::Random;
 
 /// The exit code for wrong usage and bad input.
 const BAD_INPUT: i32 = 2;
@@ -42,6 +47,29 @@ fn text(bytes: &[u8]) -> String {
 /// A file of the bundled data.
 fn bundled(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../sememe-report/demo").join(name)
+}
+
+/// Rows of numbers from -1 to 1. More rows with the same seed begin with the same rows.
+fn random_rows(rows: usize, dim: usize, seed: u64) -> Vec<Vec<f64>> {
+    let mut random = Random::new(seed);
+    (0..rows).map(|_| (0..dim).map(|_| 2.0 * random.uniform() - 1.0).collect()).collect()
+}
+
+/// A text file of vectors, without a header. The word of row `i` is `word(i)`.
+fn vectors_text(rows: &[Vec<f64>], word: impl Fn(usize) -> String) -> String {
+    let line = |(i, row): (usize, &Vec<f64>)| {
+        let numbers: Vec<String> = row.iter().map(|x| format!("{x:.5}")).collect();
+        format!("{} {}\n", word(i), numbers.join(" "))
+    };
+    rows.iter().enumerate().map(line).collect()
+}
+
+/// `rows + scale · noise`.
+fn with_noise(rows: &[Vec<f64>], scale: f64, seed: u64) -> Vec<Vec<f64>> {
+    let noise = random_rows(rows.len(), rows.first().map_or(0, Vec::len), seed);
+    let add =
+        |(row, noise): (&Vec<f64>, &Vec<f64>)| row.iter().zip(noise).map(|(x, noise)| x + scale * noise).collect();
+    rows.iter().zip(&noise).map(add).collect()
 }
 
 /// Runs a command that must be refused; returns what it says.

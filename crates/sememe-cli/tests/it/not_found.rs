@@ -6,21 +6,16 @@ use std::sync::LazyLock;
 
 use tempfile::TempDir;
 
-use super::{json, refused};
+use super::{json, random_rows, refused, vectors_text};
 
 /// What every command needs, and an empty folder.
 static FILES: LazyLock<TempDir> = LazyLock::new(|| {
     let folder = tempfile::tempdir().unwrap();
-    let number = |i: usize| (i as f64 * 12.9898).sin() * 43_758.547 % 1.0;
-    let vectors = |from: usize| -> String {
-        let row =
-            |i: usize| (0..4).map(move |j| format!("{:.5}", number(from + 4 * i + j))).collect::<Vec<_>>().join(" ");
-        (0..60).map(|i| format!("w{i} {}\n", row(i))).collect()
-    };
+    let vectors = |seed: u64| vectors_text(&random_rows(60, 4, seed), |i| format!("w{i}"));
     let lines = |line: &dyn Fn(usize) -> String| (0..30).map(line).collect::<String>();
     for (name, content) in [
-        ("a.vec", vectors(0)),
-        ("b.vec", vectors(7)),
+        ("a.vec", vectors(1)),
+        ("b.vec", vectors(2)),
         ("pairs.txt", lines(&|i| format!("w{i} w{i}\n"))),
         ("set.txt", lines(&|i| format!("w{i} w{} {i}\n", i + 1))),
         ("sts.tsv", lines(&|i| format!("{}\tw{i} w{}\tw{i}\n", i % 5, i + 1))),

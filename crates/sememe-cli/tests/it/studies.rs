@@ -5,32 +5,37 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::{json, refused, sememe, text};
+use super::{json, random_rows, refused, sememe, text, vectors_text, with_noise};
 
 const WORDS: usize = 90;
 const DIM: usize = 6;
 
-/// Numbers that look random, the same every time.
-fn number(seed: usize, i: usize, j: usize) -> f64 {
-    let mut state = (seed * 1_000_003 + i * 7919 + j * 104_729 + 1) as u64;
-    for _ in 0..3 {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-    }
-    (state >> 11) as f64 / (1_u64 << 53) as f64 - 0.5
-}
-
-/// Vectors of a language: the same hidden ones, mixed in its own way, with noise. Word `i` of `en` is `eni`.
-fn write_language(folder: &Path, code: &str, seed: usize, (words, dim): (usize, usize)) {
-    let row = |i: usize| -> Vec<String> {
-        let mixed = |j: usize| (0..dim).map(|k| number(0, i, k) * number(seed, k, j)).sum::<f64>();
-        (0..dim).map(|j| format!("{:.5}", mixed(j) + 0.02 * number(seed + 50, i, j))).collect()
-    };
+/// Vectors of a language: the same latent vectors times a matrix of its own, plus noise. Word `i` of `en` is `eni`.
+fn write_language(folder: &Path, code: &str, seed: u64, (words, dim): (usize, usize)) {
+    // Rotations: orthogonal methods are among those that are compared.
+    let (latent, mixing) = (random_rows(words, dim, 0), orthonormal(random_rows(dim, dim, seed)));
+    let mixed = |z: &Vec<f64>| (0..dim).map(|j| z.iter().zip(&mixing).map(|(z, row)| z * row[j]).sum()).collect();
+    let rows: Vec<Vec<f64>> = latent.iter().map(mixed).collect();
     // Beyond those of the other tests, every eighth word is the same string in all languages.
     let word = |i: usize| if i >= WORDS && i.is_multiple_of(8) { format!("w{i}") } else { format!("{code}{i}") };
-    let lines: String = (0..words).map(|i| format!("{} {}\n", word(i), row(i).join(" "))).collect();
+    let lines = vectors_text(&with_noise(&rows, 0.04, seed + 50), word);
     fs::write(folder.join(format!("{code}.vec")), format!("{words} {dim}\n{lines}")).unwrap();
+}
+
+/// Rows made orthonormal (Gram-Schmidt), times the length that they have on average.
+fn orthonormal(mut rows: Vec<Vec<f64>>) -> Vec<Vec<f64>> {
+    let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+    let length = rows.len() as f64;
+    for row in 0..rows.len() {
+        for other in 0..row {
+            let (before, after) = rows.split_at_mut(row);
+            let along = dot(&before[other], &after[0]) / dot(&before[other], &before[other]);
+            after[0].iter_mut().zip(&before[other]).for_each(|(x, y)| *x -= along * y);
+        }
+        let factor = (length / dot(&rows[row], &rows[row])).sqrt();
+        rows[row].iter_mut().for_each(|x| *x *= factor);
+    }
+    rows
 }
 
 fn pairs(from: &str, to: &str, range: std::ops::Range<usize>) -> String {
@@ -51,8 +56,8 @@ fn write_data(folder: &Path) {
     }
     let triples: String = (0..WORDS).map(|i| format!("en{i}\tfr{i}\tru{i}\n")).collect();
     fs::write(folder.join("triples.en-fr-ru.tsv"), format!("en\tfr\tru\n{triples}")).unwrap();
-    let cosine_like = |i: usize| number(9, i, 0);
-    let set: String = (0..20).map(|i| format!("en{i} en{} {:.3}\n", i + 1, cosine_like(i))).collect();
+    let similarities = random_rows(20, 1, 9);
+    let set: String = (0..20).map(|i| format!("en{i} en{} {:.3}\n", i + 1, similarities[i][0])).collect();
     fs::create_dir(folder.join("similarity")).unwrap();
     fs::write(folder.join("similarity/EN_RG-65.txt"), set).unwrap();
     let sentence = |code: &str, i: usize| {

@@ -1,4 +1,4 @@
-//! How many entries a dictionary needs, with and without pairs that are learned from the vectors.
+//! Precision by the size of the dictionary, with and without self-learning.
 
 use std::ops::ControlFlow;
 
@@ -19,10 +19,10 @@ use crate::text::count;
 
 /// English and French.
 const PLACES: [usize; 2] = [0, 1];
-/// Entries of the dictionary; all of them are the last point.
+/// Numbers of dictionary entries; all entries are a further, last point.
 const SIZES: [usize; 3] = [25, 100, 500];
-/// What is learned from: so many frequent words beside those of the dictionary, and so many rounds where there is one. More
-/// would hardly be better here and take long.
+/// Number of frequent words besides those of the dictionary, and of rounds with a dictionary. Larger numbers take long and
+/// hardly improve the precision here.
 const WORDS: usize = 2000;
 const ROUNDS: usize = 10;
 
@@ -47,7 +47,7 @@ pub fn section(prepared: &[Embeddings], tuples: &Tuples, seed: u64) -> Result<Se
     for (a, b) in tuples.pairs_of(PLACES[0], PLACES[1]) {
         pairs.add(&[Some(a), Some(b)]);
     }
-    // Without an entry there is no model but the one that begins with the vectors alone.
+    // Without entries there is only the unsupervised model.
     let from_nothing = study.unsupervised()?.map(|model| study.precision(&model)).transpose()?;
     let mut plain = vec![(0.0, 0.0)];
     let mut refined: Vec<(f64, f64)> = from_nothing.map(|precision| (0.0, precision)).into_iter().collect();
@@ -104,7 +104,7 @@ impl Study<'_> {
         Experiment::new(&[0, 1].map(|side| (self.names[side], self.views[side])), given.clone())?.fit(&fit(), &())
     }
 
-    /// Learns from frequent words without a dictionary, if that is better than chance.
+    /// Unsupervised self-learning on frequent words; `None` if it is no better than chance.
     fn unsupervised(&self) -> sememe::Result<Option<Model>> {
         let mut options = learn::LearnOptions::default().with_unsupervised(true).with_seed(self.seed);
         options.align.fit = fit();
@@ -117,7 +117,7 @@ impl Study<'_> {
         }
     }
 
-    /// Learns from frequent words and those of the dictionary alone.
+    /// Self-learning on frequent words and the words of the dictionary.
     fn refined(&self, given: &Tuples) -> sememe::Result<Model> {
         let pairs = given.pairs_of(0, 1);
         let rows = [0, 1].map(|side| {

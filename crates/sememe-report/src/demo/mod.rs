@@ -1,4 +1,4 @@
-//! The whole way on real vectors and a dictionary that are part of the program.
+//! The whole pipeline on real vectors and a dictionary that are part of the program.
 
 mod learning;
 mod report;
@@ -20,7 +20,7 @@ use crate::error::Result;
 /// Words of the test split whose translations show what the space knows.
 const SHOWN: [&str; 8] = ["kitchen", "dog", "seventeen", "nurse", "kingdom", "anger", "crazy", "imagine"];
 const CANDIDATES: usize = 3;
-/// Enough for retrieval: the likelihood rises for long after the precision has settled.
+/// Enough for retrieval: the precision converges long before the likelihood.
 const EVALUATIONS: usize = 15;
 
 /// A language of the demo.
@@ -76,24 +76,24 @@ impl Language {
 /// Four languages, aligned and evaluated.
 #[non_exhaustive]
 pub struct Demo {
-    /// The model, and where it puts the words.
+    /// The model and the projected words.
     pub aligned: Aligned,
-    /// The concepts that it was fitted to.
+    /// The tuples that it was fitted to.
     pub tuples: Tuples,
-    /// Every language to every other on words that it was not fitted to.
+    /// Precision from every language to every other on held-out words.
     pub directions: Vec<Direction>,
-    /// English words that it was not fitted to, and their translations.
+    /// Held-out English words and their translations.
     pub examples: Vec<Example>,
-    /// Vectors as they come, in the order of the languages.
+    /// The unprepared vectors, in the order of the languages.
     views: Vec<(String, Embeddings)>,
 }
 
-/// How well words of one language are translated to another.
+/// The precision of translation from one language to another.
 #[non_exhaustive]
 pub struct Direction {
-    /// The place of the language of the queries in [`LANGUAGES`].
+    /// The index of the source language in [`LANGUAGES`].
     pub from: usize,
-    /// The place of the other language.
+    /// The index of the target language.
     pub to: usize,
     /// By cosine.
     pub result: Translation,
@@ -104,7 +104,7 @@ pub struct Direction {
 pub struct Example {
     /// The word.
     pub word: String,
-    /// The nearest words of every language but English, the nearest first.
+    /// The nearest words of every other language, nearest first.
     pub candidates: Vec<Vec<String>>,
 }
 
@@ -120,7 +120,7 @@ impl Demo {
         Ok(Demo { aligned, tuples, directions, examples, views })
     }
 
-    /// What came of one language to another; none from a language to itself.
+    /// The result from one language to another; `None` from a language to itself.
     pub fn direction(&self, from: usize, to: usize) -> Option<&Direction> {
         self.directions.iter().find(|direction| (direction.from, direction.to) == (from, to))
     }

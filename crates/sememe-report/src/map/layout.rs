@@ -4,13 +4,13 @@
 type Place = (f64, f64);
 
 const ITERATIONS: usize = 700;
-/// At first neighbours attract each other so many times as much, so that they find each other.
+/// Early exaggeration: the factor of attractions in the first steps.
 const EXAGGERATION: f64 = 6.0;
 const EXAGGERATED: usize = 150;
 const RATE: f64 = 20.0;
-/// How far the places that one begins with reach.
+/// Extent of the initial positions.
 const START: f64 = 1.0;
-/// About how many neighbours a point has.
+/// The perplexity: the effective number of neighbours of a point.
 const NEIGHBOURS: f64 = 9.0;
 
 /// Places in the plane for points with these squared distances, beginning with `start`. The same input gives the same bits.
@@ -46,7 +46,7 @@ pub fn neighbourhoods(squared: &[Vec<f64>], start: &[Place]) -> Vec<Place> {
     places
 }
 
-/// How much every two points belong together; all of it adds up to 1.
+/// Symmetric joint probabilities of all pairs of points, which sum to 1.
 fn attractions(squared: &[Vec<f64>]) -> Vec<Vec<f64>> {
     let n = squared.len();
     let of_point: Vec<Vec<f64>> = (0..n).map(|i| neighbours_of(i, &squared[i])).collect();
@@ -54,8 +54,7 @@ fn attractions(squared: &[Vec<f64>]) -> Vec<Vec<f64>> {
     (0..n).map(|i| (0..n).map(|j| both(i, j)).collect()).collect()
 }
 
-/// Probabilities `exp(-precision d²)` of being a neighbour of point `i`, with a precision that makes them as spread as so many
-/// equal ones.
+/// Probabilities `exp(-precision d²)` of being a neighbour of point `i`, with the precision that gives the wanted perplexity.
 fn neighbours_of(i: usize, squared: &[f64]) -> Vec<f64> {
     let target = NEIGHBOURS.min((squared.len().max(2) - 1) as f64 * 0.9).ln();
     let (mut low, mut high) = (0.0_f64, 1e6_f64);

@@ -1,4 +1,4 @@
-//! A map of a latent space: everyday words of all views, neighbours beside each other.
+//! A map of a latent space: everyday words of all views, with neighbours close together.
 
 mod layout;
 

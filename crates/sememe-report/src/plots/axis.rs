@@ -1,4 +1,4 @@
-//! From numbers to places along an axis, and which numbers are written at it.
+//! Axes: positions of numbers, and labels.
 
 /// An axis from its low to its high end.
 pub struct Axis {
@@ -8,25 +8,25 @@ pub struct Axis {
     pub ticks: Vec<(f64, String)>,
 }
 
-/// Axes of a wider range are not drawn: numbers this far apart are damage.
+/// Axes of a wider range are not drawn: such numbers come from damaged files.
 const WIDEST: f64 = 1e12;
-/// Zero is as far from the least number of a logarithmic axis as a number that is so many times less.
+/// On a logarithmic axis, zero is drawn where the smallest positive number divided by this would be.
 const BEFORE: f64 = 3.0;
 
 impl Axis {
-    /// An axis for numbers in a range, with some room and at most so many labels. None where there is no range.
+    /// An axis for numbers in a range, with a margin and at most this many labels. `None` if there is no range.
     pub fn around(values: impl Iterator<Item = f64>, labels: usize) -> Option<Self> {
         let (low, high) = range(values)?;
         let room = (0.04 * (high - low)).max(f64::EPSILON * high.abs()).max(1e-9);
         Some(Self::linear(low - room, high + room, labels))
     }
 
-    /// An axis from one number to another, with at most so many labels.
+    /// An axis from one number to another, with at most this many labels.
     pub fn linear(low: f64, high: f64, labels: usize) -> Self {
         let step = nice_step((high - low) / labels.max(1) as f64);
         let decimals = (-step.log10().floor()).max(0.0) as usize + usize::from(is_two_and_a_half(step));
         let first = (low / step).ceil();
-        // Numbers so close together that they have no step between them have no labels either.
+        // Numbers too close together for a step between them have no labels.
         let count = ((high / step).floor() - first + 1.0).clamp(0.0, 1.0 + labels as f64) as usize;
         let tick = |at: usize| {
             let value = (first + at as f64) * step;
@@ -35,7 +35,7 @@ impl Axis {
         Axis { low, high, is_log: false, ticks: (0..count).map(tick).collect() }
     }
 
-    /// A logarithmic axis for positive numbers, and for zero at its very end. None where there is no positive number.
+    /// A logarithmic axis for positive numbers, with zero at its low end. `None` if there is no positive number.
     pub fn logarithmic(values: impl Iterator<Item = f64>) -> Option<Self> {
         let (zeros, others): (Vec<f64>, Vec<f64>) = values.partition(|&value| value == 0.0);
         let (low, high) = range(others.into_iter())?;
@@ -63,7 +63,7 @@ impl Axis {
         Some(Axis { low: low / BEFORE, high, is_log: true, ticks })
     }
 
-    /// Where a number is: 0 at the low end and 1 at the high one.
+    /// The position of a number: 0 at the low end, 1 at the high end.
     pub fn place(&self, value: f64) -> f64 {
         let scale = |value: f64| if self.is_log { value.ln() } else { value };
         let (low, high) = (scale(self.low), scale(self.high));

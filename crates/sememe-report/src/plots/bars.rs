@@ -1,4 +1,4 @@
-//! Bars in groups, with intervals, and with what others found.
+//! Grouped bars with intervals and the paper's figures.
 
 use super::axis::Axis;
 use super::frame::{Frame, Key, Swatch};
@@ -7,22 +7,22 @@ use super::svg::{Point, Svg};
 /// One bar.
 #[derive(Debug, Clone, Default)]
 pub struct Bar {
-    /// How high it is; nothing is drawn where there is none.
+    /// The height; `None` draws nothing.
     pub value: Option<f64>,
-    /// A whisker from here to there.
+    /// The ends of the whisker.
     pub interval: Option<[f64; 2]>,
-    /// What the paper has, which is marked.
+    /// The paper's figure, which is marked.
     pub paper: Option<f64>,
 }
 
 /// A bar in every group.
 #[derive(Debug, Clone)]
 pub struct Series {
-    /// What the legend calls it.
+    /// The name in the legend.
     pub name: String,
-    /// The number of its colour.
+    /// The index of its colour.
     pub colour: usize,
-    /// Whether it stays in the background.
+    /// Whether it is drawn pale, in the background.
     pub is_faint: bool,
     /// One for each group.
     pub bars: Vec<Bar>,
@@ -31,18 +31,18 @@ pub struct Series {
 /// Groups of bars.
 #[derive(Debug, Clone)]
 pub struct Bars {
-    /// What stands above.
+    /// The title.
     pub title: String,
-    /// What the vertical axis is called.
+    /// The label of the vertical axis.
     pub y: String,
     /// The names of the groups.
     pub groups: Vec<String>,
-    /// What is compared within the groups.
+    /// The series that are compared within the groups.
     pub series: Vec<Series>,
 }
 
 impl Bars {
-    /// The drawing, so wide and so high.
+    /// Draws at this width and height.
     pub fn draw(&self, size: Point) -> Svg {
         let all = || self.series.iter().flat_map(|series| &series.bars);
         let highest = all().flat_map(|bar| [bar.value, bar.interval.map(|interval| interval[1]), bar.paper]).flatten();

@@ -1,4 +1,4 @@
-//! What plots with two axes have in common: the frame, the grid, names of axes and the legend.
+//! The common parts of plots with two axes: frame, grid, labels of axes and legend.
 
 use super::axis::Axis;
 use super::svg::{Anchor, Point, Svg, width_of};
@@ -7,7 +7,7 @@ use super::svg::{Anchor, Point, Svg, width_of};
 const LEFT: f64 = 72.0;
 const RIGHT: f64 = 18.0;
 const BELOW: f64 = 50.0;
-/// Below categories, which speak for themselves.
+/// The lower margin of categories, which need no axis label.
 const BELOW_CATEGORIES: f64 = 28.0;
 const ABOVE: f64 = 14.0;
 const LEGEND_LINE: f64 = 20.0;
@@ -22,14 +22,14 @@ pub enum Swatch {
     Diamond,
 }
 
-/// An entry of a legend: the number of a colour, and a name.
+/// An entry of a legend: the index of a colour, and a name.
 pub struct Key {
     pub colour: usize,
     pub swatch: Swatch,
     pub name: String,
 }
 
-/// A drawing with a place for data in it.
+/// A drawing with an area for data.
 pub struct Frame {
     pub svg: Svg,
     left: f64,
@@ -107,7 +107,7 @@ impl Frame {
         self.top + self.height * (1.0 - axis.place(value))
     }
 
-    /// Where a part of the width begins, and how wide it is.
+    /// The start and width of one of several equal parts of the width.
     pub fn part(&self, at: usize, parts: usize) -> (f64, f64) {
         let width = self.width / parts as f64;
         (self.left + width * at as f64, width)

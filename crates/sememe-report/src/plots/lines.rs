@@ -7,15 +7,15 @@ use super::frame::{Frame, Key, Swatch};
 use super::svg::{Point, Svg};
 use crate::error::{Error, Result};
 
-/// Curves with a dot at every point where these are few.
+/// Up to this number of points, curves have a dot at every point.
 const DOTTED: usize = 30;
 
-/// One curve. Its name and its points are what it is to machines.
+/// One curve. Its JSON has its name and its points.
 #[derive(Debug, Clone, Serialize)]
 pub struct Curve {
-    /// What the legend calls it.
+    /// The name in the legend.
     pub name: String,
-    /// The number of its colour.
+    /// The index of its colour.
     #[serde(skip)]
     pub colour: usize,
     /// From left to right.
@@ -25,22 +25,22 @@ pub struct Curve {
 /// Curves to be drawn together.
 #[derive(Debug, Clone)]
 pub struct Lines {
-    /// What stands above.
+    /// The title.
     pub title: String,
-    /// What the horizontal axis is called.
+    /// The label of the horizontal axis.
     pub x: String,
-    /// What the vertical axis is called.
+    /// The label of the vertical axis.
     pub y: String,
     /// Whether the horizontal axis is logarithmic, with zero at its left end.
     pub is_logarithmic: bool,
-    /// The vertical axis reaches down to zero.
+    /// Whether the vertical axis begins at zero.
     pub from_zero: bool,
     /// In the order of the legend.
     pub curves: Vec<Curve>,
 }
 
 impl Lines {
-    /// The drawing; none where the numbers span no range that can be drawn.
+    /// Draws the curves; `None` if the numbers span no range that can be drawn.
     pub fn draw(&self, size: Point) -> Option<Svg> {
         let points = || self.curves.iter().flat_map(|curve| &curve.points);
         let xs = points().map(|point| point.0);
@@ -85,8 +85,8 @@ fn nice_end(largest: f64) -> f64 {
     (largest / step).ceil().max(1.0) * step
 }
 
-/// The negative log-likelihood of every accepted point of fits, over the number of the point on a logarithmic scale, without
-/// so many points at the beginning.
+/// Learning curves: the negative log-likelihood of every accepted point, over the number of the point on a logarithmic
+/// scale. The given number of points at the beginning is left out.
 pub fn learning_curve(fits: &[(&str, &[f64])], skipped: usize) -> Result<Svg> {
     let curve = |(colour, (name, values)): (usize, &(&str, &[f64]))| Curve {
         name: (*name).to_owned(),

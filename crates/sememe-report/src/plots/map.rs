@@ -1,4 +1,4 @@
-//! A map: words of several views at their places in a plane, with labels that keep out of each other's way.
+//! A map: words of several views in a plane, with labels that do not overlap.
 
 use super::colour_of_view;
 use super::frame::{Frame, Key, Swatch};
@@ -19,16 +19,16 @@ pub struct Group {
 /// A map of groups of words.
 #[derive(Debug, Clone)]
 pub struct Map {
-    /// What stands above.
+    /// The title.
     pub title: String,
     /// The names of the views.
     pub views: Vec<String>,
-    /// Drawn joined.
+    /// Groups of words, which are joined by lines.
     pub groups: Vec<Group>,
 }
 
 impl Map {
-    /// The drawing, so wide and so high.
+    /// Draws at this width and height.
     pub fn draw(&self, (width, height): Point) -> Svg {
         let key = |(view, name): (usize, &String)| Key {
             colour: colour_of_view(view),
@@ -69,7 +69,7 @@ impl Map {
         svg
     }
 
-    /// From places of words to places of the drawing: as large as fits, with the same scale both ways.
+    /// Maps positions of words to positions in the drawing: as large as fits, with one scale for both axes.
     fn placement(&self, (width, height): Point) -> impl Fn(Point) -> Point + use<> {
         let points = || self.groups.iter().flat_map(|group| group.words.iter().map(|word| word.2));
         let range = |of: fn(&Point) -> f64| {
@@ -111,7 +111,7 @@ impl Area {
     }
 }
 
-/// Where the label of a point can be: beside it, above or below, near before far.
+/// Positions for the label of a point: beside it, above or below, near ones first.
 fn free_place(word: &str, (x, y): Point, taken: &[Area], (width, height): Point) -> Option<(Point, Anchor, Area)> {
     let long = width_of(word, SIZE);
     let candidate = |dx: f64, dy: f64| {

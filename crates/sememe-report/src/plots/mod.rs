@@ -1,5 +1,5 @@
-//! Plots as SVG, drawn by hand: a few shapes with classes, so that one style sheet gives them the same colours and letters
-//! in files and in pages, by day and by night.
+//! Plots as SVG, written directly: a few shapes with classes, so that one style sheet gives them the same colours and fonts
+//! in files and in pages, in light and dark mode.
 
 mod axis;
 mod bars;
@@ -16,7 +16,7 @@ pub use self::map::{Group, Map};
 pub(crate) use self::svg::STYLE;
 pub use self::svg::{Point, Svg};
 
-/// How many colours the style sheet has.
+/// Number of colours in the style sheet.
 pub const COLOURS: usize = 8;
 
 /// A plot as wide as a page.

@@ -1,10 +1,10 @@
-//! A drawing: a few kinds of elements, whose looks are in `style.css`.
+//! SVG drawings: a few kinds of elements, styled by `style.css`.
 
 use std::fmt::Write;
 
 use crate::markup::escape;
 
-/// Looks of everything that is drawn, in light and in dark surroundings.
+/// The style sheet of drawings, for light and dark mode.
 pub const STYLE: &str = include_str!("style.css");
 
 /// A point, from the upper left corner; or a width and a height.
@@ -28,7 +28,7 @@ impl Anchor {
     }
 }
 
-/// A drawing of a fixed size, which grows and shrinks with the page.
+/// A drawing of a fixed aspect ratio, which scales with the page.
 #[derive(Debug, Clone)]
 pub struct Svg {
     width: f64,
@@ -38,7 +38,7 @@ pub struct Svg {
 }
 
 impl Svg {
-    /// An empty drawing; the title is for those who cannot see it.
+    /// An empty drawing; the title is for screen readers.
     pub(crate) fn new(width: f64, height: f64, title: &str) -> Self {
         Svg { width, height, title: title.to_owned(), body: String::new() }
     }
@@ -87,7 +87,7 @@ impl Svg {
         self.put(format_args!("<path class=\"{class}\" d=\"M{}\"/>", steps.join("L")));
     }
 
-    /// A rectangle that says what it stands for when it is pointed at.
+    /// A rectangle with a tooltip.
     pub(crate) fn rectangle(&mut self, class: &str, (x, y): Point, (width, height): Point, says: &str) {
         self.put(format_args!(
             "<rect class=\"{class}\" x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{height:.1}\" rx=\"1.5\">\
@@ -96,7 +96,7 @@ impl Svg {
         ));
     }
 
-    /// A dot that says what it stands for when it is pointed at.
+    /// A dot with a tooltip.
     pub(crate) fn dot(&mut self, class: &str, (x, y): Point, radius: f64, says: &str) {
         self.put(format_args!(
             "<circle class=\"{class}\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{radius:.1}\"><title>{}</title></circle>",
@@ -104,7 +104,7 @@ impl Svg {
         ));
     }
 
-    /// A small square on its corner.
+    /// A small diamond.
     pub(crate) fn diamond(&mut self, class: &str, (x, y): Point, radius: f64, says: &str) {
         let corners = [(x, y - radius), (x + radius, y), (x, y + radius), (x - radius, y)];
         let corners: Vec<String> = corners.iter().map(|(x, y)| format!("{x:.1},{y:.1}")).collect();
@@ -122,7 +122,7 @@ impl Svg {
         ));
     }
 
-    /// Text that is read from below.
+    /// Text rotated by 90 degrees, read from below.
     pub(crate) fn upright(&mut self, class: &str, (x, y): Point, text: &str) {
         let text = escape(text);
         self.put(format_args!(
@@ -131,7 +131,7 @@ impl Svg {
     }
 }
 
-/// About how wide a text is drawn.
+/// The approximate width of a text.
 pub fn width_of(text: &str, size: f64) -> f64 {
     let of_character = |c: char| match c {
         'i' | 'l' | 'j' | '.' | ',' | '\'' | '|' | ' ' | 't' | 'f' | 'r' => 0.34,

@@ -25,14 +25,13 @@ pub fn figure_file(figure: &Figure) -> String {
     format!("{FIGURES}/{}.svg", figure.name)
 }
 
-/// Whether a report may and can be written here; worth asking before the work that leads up to it.
+/// Checks that a report can be written here. Call it before the work whose result is reported.
 pub fn check_writable(folder: &Path) -> Result<()> {
     OutputFolder::create(folder)?;
     check_replaceable(folder, folder)
 }
 
-/// Refuses to replace anything but an empty folder or a report with nothing else in it. It is looked for at `folder` and
-/// called `name` in messages.
+/// Returns an error unless `folder` is missing, empty, or a report with nothing else in it. Messages call it `name`.
 fn check_replaceable(folder: &Path, name: &Path) -> Result<()> {
     if !folder.exists() {
         return Ok(());
@@ -59,7 +58,7 @@ fn check_replaceable(folder: &Path, name: &Path) -> Result<()> {
 }
 
 impl Report {
-    /// Writes the report; the folder appears when it is complete, and replaces a report of that name. Returns the page.
+    /// Writes the report. The folder appears when it is complete, and replaces an earlier report. Returns the path of the page.
     pub fn write(&self, path: &Path) -> Result<PathBuf> {
         let folder = OutputFolder::create(path)?;
         check_replaceable(path, path)?;

@@ -1,4 +1,4 @@
-//! The report as one page that needs nothing else.
+//! The report as one self-contained page.
 
 use super::table::mark;
 use super::{Block, Cell, Column, Measured, Report, Row, Section, Table};

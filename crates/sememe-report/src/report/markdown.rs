@@ -30,7 +30,7 @@ impl Report {
     }
 }
 
-/// Text in which nothing is taken for markup.
+/// Escapes markup.
 fn escape(text: &str) -> String {
     let mut escaped = String::new();
     for c in visible(text).chars() {

@@ -18,9 +18,9 @@ use crate::plots::Svg;
 #[derive(Debug, Serialize)]
 #[non_exhaustive]
 pub struct Report {
-    /// The heading of all.
+    /// The title.
     pub title: String,
-    /// What it is about, under the title.
+    /// The introduction under the title.
     pub lead: String,
     /// The parts, in order.
     pub sections: Vec<Section>,
@@ -37,11 +37,11 @@ impl Report {
 #[derive(Debug, Serialize)]
 #[non_exhaustive]
 pub struct Section {
-    /// What links to it are called.
+    /// The anchor of links to it.
     pub id: String,
     /// Its heading.
     pub title: String,
-    /// What it is made of, in order.
+    /// Its blocks, in order.
     pub blocks: Vec<Block>,
 }
 
@@ -61,7 +61,7 @@ impl Section {
         self.blocks.push(block.into());
     }
 
-    /// Says what could not be computed and why; nothing where there is nothing.
+    /// Adds the reasons why results are missing, if there are any.
     pub fn lack(&mut self, reasons: Vec<String>) {
         if !reasons.is_empty() {
             self.blocks.push(Block::Missing { reasons });
@@ -69,7 +69,7 @@ impl Section {
     }
 }
 
-/// What a section is made of.
+/// A block of a section.
 #[derive(Debug, Serialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 #[non_exhaustive]
@@ -79,7 +79,7 @@ pub enum Block {
         /// Plain text.
         text: String,
     },
-    /// What could not be computed, and why.
+    /// Reasons why results are missing.
     Missing {
         /// Each reason once.
         reasons: Vec<String>,
@@ -106,9 +106,9 @@ impl From<Figure> for Block {
 #[derive(Debug, Serialize)]
 #[non_exhaustive]
 pub struct Figure {
-    /// What its file is called.
+    /// The name of its file.
     pub name: String,
-    /// What it shows.
+    /// The caption.
     pub caption: String,
     data: Value,
     /// The drawing.

@@ -1,4 +1,4 @@
-//! Tables whose cells hold our figure, how sure it is, and the paper's figure; or why there is none.
+//! Tables whose cells hold our figure with its interval and the paper's figure, or the reason why ours is missing.
 
 use serde::Serialize;
 
@@ -6,18 +6,18 @@ use serde::Serialize;
 #[derive(Debug, Serialize)]
 #[non_exhaustive]
 pub struct Table {
-    /// What it shows.
+    /// The caption.
     pub caption: String,
-    /// What the column of row names is called.
+    /// The heading of the column of row names.
     pub corner: String,
-    /// Beside the column of row names.
+    /// The columns after the row names.
     pub columns: Vec<Column>,
-    /// Each with a cell for every column.
+    /// The rows, each with a cell for every column.
     pub rows: Vec<Row>,
     /// Digits after the point.
     #[serde(skip)]
     pub decimals: usize,
-    /// Whether rows are rivals, of which the best is marked.
+    /// Whether the best row of every column is marked.
     #[serde(skip)]
     pub marks_best: bool,
 }
@@ -56,7 +56,7 @@ pub enum Row {
     },
     /// A row of cells.
     Cells {
-        /// What the row is called.
+        /// The name of the row.
         name: String,
         /// One for each column.
         cells: Vec<Cell>,
@@ -75,7 +75,7 @@ impl Row {
     }
 }
 
-/// What stands in a place of a table.
+/// A cell.
 #[derive(Debug, Clone, Serialize)]
 #[serde(untagged)]
 pub enum Cell {
@@ -89,15 +89,15 @@ pub enum Cell {
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Measured {
-    /// What was measured here.
+    /// Our figure.
     pub ours: Option<f64>,
-    /// Where it would be in 95 of 100 samples of the test.
+    /// Its 95 % confidence interval.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interval: Option<[f64; 2]>,
-    /// What the paper reports.
+    /// The paper's figure.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub paper: Option<f64>,
-    /// Why there is none of ours.
+    /// The reason why ours is missing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub missing: Option<String>,
 }
@@ -108,7 +108,7 @@ impl Cell {
         Cell::Text(text.into())
     }
 
-    /// A figure of ours, or why there is none; and the paper's, where it has one.
+    /// Our figure, or the reason why it is missing; and the paper's figure, if it has one.
     pub fn measured(ours: Result<f64, String>, interval: Option<[f64; 2]>, paper: Option<f64>) -> Self {
         let (ours, missing) = match ours {
             Ok(value) => (Some(value), None),
@@ -145,7 +145,7 @@ impl Table {
         }
     }
 
-    /// The distinct reasons why figures are missing, in the order in which they are met.
+    /// The distinct reasons why figures are missing, in order of appearance.
     pub fn reasons(&self) -> Vec<&str> {
         let mut reasons: Vec<&str> = Vec::new();
         for reason in self.cells().filter_map(Cell::missing) {
@@ -166,7 +166,7 @@ impl Table {
         let first = (0..row).rev().find(is_heading).map_or(0, |heading| heading + 1);
         let last = (row..self.rows.len()).find(is_heading).unwrap_or(self.rows.len());
         let others: Vec<f64> = (first..last).filter_map(at).collect();
-        // As they are printed: what looks equal is equally good.
+        // Compared as they are printed: figures that look equal are equally good.
         let printed = |value: f64| format!("{value:.*}", self.decimals);
         let best = others.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         self.marks_best && others.len() > 1 && at(row).is_some_and(|value| printed(value) == printed(best))
@@ -179,7 +179,7 @@ impl Table {
 
     /// A number as the table shows it.
     pub fn number(&self, value: f64) -> String {
-        // A minus that is a minus, as wide as a digit.
+        // A real minus sign, as wide as a digit.
         format!("{value:.*}", self.decimals).replace('-', "−")
     }
 
@@ -216,7 +216,7 @@ mod tests {
         ];
         let best: Vec<usize> = (0..6).filter(|&row| table.is_best(row, 0)).collect();
         assert_eq!(best, [1, 2, 4]);
-        // One alone is not the best of anything.
+        // A single row is not marked as the best.
         assert!(!table.is_best(1, 1));
         assert_eq!(table.reasons(), ["no vectors"]);
         assert!(table.has_paper());

@@ -1,21 +1,21 @@
-//! How often one row of a table is ahead of another, here and in the paper.
+//! How often one row of a table is better than another, here and in the paper.
 
 use serde::Serialize;
 
 use crate::report::{Cell, Measured, Row, Table};
 
-/// So many of so many.
+/// A count of comparisons.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Share {
     /// How often it holds.
     pub holds: usize,
-    /// How often it could be asked.
+    /// Number of comparisons.
     pub of: usize,
 }
 
 impl Share {
-    /// As a table has it.
+    /// The text in a table.
     pub fn shown(self) -> String {
         if self.of == 0 { "–".to_owned() } else { format!("{} of {}", self.holds, self.of) }
     }
@@ -28,11 +28,11 @@ impl Share {
     }
 }
 
-/// Something that the paper finds.
+/// A finding of the paper.
 #[derive(Debug, Clone, Serialize)]
 #[non_exhaustive]
 pub struct Claim {
-    /// What is found.
+    /// The finding.
     pub text: String,
     /// How often it holds here.
     pub ours: Share,

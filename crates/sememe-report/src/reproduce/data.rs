@@ -1,4 +1,4 @@
-//! What is in the folders of data, and where.
+//! The files in the folders of data.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::lab::Outcome;
 use crate::error::{Error, Result};
 
-/// The files that are there.
+/// The files of the data.
 #[derive(Debug)]
 pub struct Data {
     folder: PathBuf,
@@ -23,14 +23,14 @@ pub(super) struct ParallelText {
     pub files: [PathBuf; 2],
 }
 
-/// A dictionary file, and whether it has to be read the other way round.
+/// A dictionary file, and whether its columns must be swapped.
 pub(super) struct DictionaryFile {
     pub path: PathBuf,
     pub is_reversed: bool,
 }
 
 impl Data {
-    /// Looks for vectors; the rest is looked for when it is needed.
+    /// Finds the vectors; other files are found when they are needed.
     pub fn open(folder: &Path, vectors: Option<&Path>) -> Result<Self> {
         let searched = vectors.unwrap_or(folder);
         let entries =
@@ -50,7 +50,7 @@ impl Data {
         Ok(Data { folder: folder.to_owned(), vectors: found })
     }
 
-    /// The languages that are there, by code, and the file of vectors of each.
+    /// The languages by code, each with its file of vectors.
     pub fn vectors(&self) -> impl Iterator<Item = (&str, &Path)> {
         self.vectors.iter().map(|(code, path)| (code.as_str(), path.as_path()))
     }
@@ -59,7 +59,7 @@ impl Data {
         candidates.iter().map(|name| self.folder.join(name)).find(|path| path.is_file())
     }
 
-    /// MUSE's dictionary with this ending, wherever it is kept.
+    /// MUSE's dictionary with this ending, in any of its folders.
     fn muse(&self, from: &str, to: &str, endings: &[&str]) -> Option<PathBuf> {
         let folders = ["dictionaries/muse", "crosslingual/dictionaries", "dictionaries"];
         let names = endings.iter().flat_map(|ending| folders.map(|folder| format!("{folder}/{from}-{to}.{ending}")));
@@ -72,14 +72,14 @@ impl Data {
         straight.or_else(|| one(to, from).map(|path| DictionaryFile { path, is_reversed: true }))
     }
 
-    /// What to fit to: MUSE's first 5,000 words, or XLING's.
+    /// The training dictionary: MUSE's first 5,000 words, or XLING's.
     pub(super) fn train(&self, from: &str, to: &str) -> Outcome<DictionaryFile> {
         let muse = self.muse(from, to, &["0-5000.txt"]).map(|path| DictionaryFile { path, is_reversed: false });
         muse.or_else(|| self.xling(from, to, "train.freq.5k.tsv"))
             .ok_or_else(|| missing(&format!("{from}-{to}.0-5000.txt")))
     }
 
-    /// What to test on: MUSE's next 1,500 words, or XLING's.
+    /// The test dictionary: MUSE's next 1,500 words, or XLING's.
     pub(super) fn test(&self, from: &str, to: &str) -> Outcome<DictionaryFile> {
         let muse = self.muse(from, to, &["5000-6500.txt"]).map(|path| DictionaryFile { path, is_reversed: false });
         muse.or_else(|| self.xling(from, to, "test.freq.2k.tsv"))
@@ -92,7 +92,7 @@ impl Data {
         Ok(DictionaryFile { path, is_reversed: false })
     }
 
-    /// The English-Italian dictionary of Dinu et al.: to fit to, or to test on.
+    /// The English-Italian training or test dictionary of Dinu et al.
     pub(super) fn dinu(&self, from: &str, to: &str, is_test: bool) -> Outcome<DictionaryFile> {
         let file = if is_test { "OPUS_en_it_europarl_test.txt" } else { "OPUS_en_it_europarl_train_5K.txt" };
         let path = self.first(&[format!("dictionaries/dinu/{file}"), format!("crosslingual/dictionaries/{file}")]);
@@ -109,7 +109,7 @@ impl Data {
         self.first(&candidates).ok_or_else(|| format!("no {file} in similarity/"))
     }
 
-    /// Where the sets of semantic textual similarity are.
+    /// The folder of datasets of semantic textual similarity.
     pub(super) fn sts(&self) -> Outcome<PathBuf> {
         let folder = self.folder.join("sts");
         if folder.is_dir() { Ok(folder) } else { Err("no folder sts/".to_owned()) }
@@ -156,7 +156,7 @@ fn uncompressed(name: &str) -> &str {
     [".gz", ".xz", ".zst"].iter().find_map(|ending| name.strip_suffix(ending)).unwrap_or(name)
 }
 
-/// The language and the file of vectors that a path stands for.
+/// The language and the file of vectors at a path.
 fn vectors_at(path: &Path) -> Option<(String, PathBuf)> {
     let name = path.file_name()?.to_str()?;
     let is_language = |code: &str| (2..=3).contains(&code.len()) && code.bytes().all(|b| b.is_ascii_lowercase());

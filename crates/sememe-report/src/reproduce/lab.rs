@@ -1,4 +1,4 @@
-//! Languages, read and prepared once; models and results, computed when they are first asked for.
+//! Prepared languages, and models and results, which are computed on first use and cached.
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeMap, HashMap};
@@ -17,7 +17,7 @@ use super::three::Trilingual;
 use super::{Options, Part};
 use crate::experiment::{self, Experiment, Scores};
 
-/// Why there is no model whose pairs would have to be learned.
+/// The reason why rows with self-learning are missing.
 const LEFT_OUT: &str = "left out, as it takes long: ask for “learned” among the tables";
 
 /// Which pairs a model is fitted to.
@@ -29,7 +29,7 @@ pub enum Dictionary {
     Pseudo,
     /// All of MUSE's dictionary.
     Whole,
-    /// What Dinu et al. trained on.
+    /// The training dictionary of Dinu et al.
     Dinu,
 }
 
@@ -42,13 +42,13 @@ pub struct Recipe {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Way {
-    /// As the paper has it: covariances are not shrunk.
+    /// As in the paper: covariances are not shrunk.
     Plain,
     /// With automatic shrinkage, as `sememe align` does by default.
     Shrunk,
-    /// Beginning with the pairs, which may be doubted: `sememe align --refine`.
+    /// Self-learning from the pairs, which may be doubted: `sememe align --refine`.
     Refined,
-    /// Beginning with the vectors alone: `sememe align --unsupervised`.
+    /// Self-learning from the vectors alone: `sememe align --unsupervised`.
     Unsupervised,
 }
 
@@ -69,7 +69,7 @@ impl Recipe {
         Recipe { method: method.name(), way: Way::Unsupervised }
     }
 
-    /// Whether pairs are learned, which takes long.
+    /// Whether it uses self-learning, which takes long.
     pub fn is_learned(self) -> bool {
         matches!(self.way, Way::Refined | Way::Unsupervised)
     }
@@ -80,22 +80,22 @@ impl Recipe {
     }
 }
 
-/// A model of two languages: from, to, what it is fitted to, and how.
+/// A model of two languages: from, to, dictionary and recipe.
 pub type Bilingual = (String, String, Dictionary, Recipe);
 
-/// What was computed, or why it could not be.
+/// A result, or the reason why it is missing.
 pub type Outcome<T> = Result<T, String>;
 
 /// The words of two languages in a latent space.
 type Latent = Rc<[Embeddings; 2]>;
 
-/// What all sections are computed from.
+/// The data, models and results that all sections share.
 pub struct Lab<'a> {
     pub data: &'a Data,
     pub languages: &'a BTreeMap<String, Embeddings>,
     pub options: &'a Options,
     models: RefCell<HashMap<Bilingual, Outcome<Rc<Model>>>>,
-    /// Of the space that was used last: several criteria are asked for in a row.
+    /// The space that was used last: several criteria are evaluated on it in a row.
     latent: RefCell<Option<(Bilingual, Latent)>>,
     scores: RefCell<HashMap<(Bilingual, String), Outcome<Scores>>>,
     trilingual: OnceCell<Outcome<Trilingual<'a>>>,
@@ -167,14 +167,14 @@ impl<'a> Lab<'a> {
         self.trilingual.get_or_init(|| Trilingual::gather(self))
     }
 
-    /// A model of two languages. What is learned is the same in both directions, and learned once.
+    /// A model of two languages. Self-learning gives the same model in both directions, and runs once.
     pub fn model(&self, key: &Bilingual, observer: &dyn Observer) -> Outcome<Rc<Model>> {
         let mut key = key.clone();
         if key.3.is_learned() && key.1 == "en" {
             (key.0, key.1) = (key.1, key.0);
         }
         if key.3.way == Way::Unsupervised {
-            // Whatever the table is about, none is looked at.
+            // The unsupervised model uses no dictionary, so that all tables share it.
             key.2 = Dictionary::Pseudo;
         }
         if let Some(known) = self.models.borrow().get(&key) {
@@ -210,7 +210,7 @@ impl<'a> Lab<'a> {
         fitted.map(Rc::new).map_err(|error| error.to_string())
     }
 
-    /// The words of both languages where a model puts them.
+    /// The projected words of both languages.
     pub fn latent(&self, key: &Bilingual, observer: &dyn Observer) -> Outcome<Latent> {
         if let Some((known, latent)) = &*self.latent.borrow()
             && known == key
@@ -223,21 +223,21 @@ impl<'a> Lab<'a> {
         Ok(latent)
     }
 
-    /// The words of a language where a model puts them.
+    /// The projected words of a language.
     pub fn project(&self, model: &Model, code: &str) -> Outcome<Embeddings> {
         let view = model.views.iter().position(|view| view.name == code);
         let view = view.ok_or_else(|| format!("{} is not part of that model", language(code)))?;
         experiment::latent(model, view, self.words(code)?).map_err(|error| error.to_string())
     }
 
-    /// How well words are translated.
+    /// The precision of word translation.
     pub fn scores(&self, key: &Bilingual, criterion: Criterion, observer: &dyn Observer) -> Outcome<Scores> {
         let of_criterion = (key.clone(), criterion.to_string());
         if let Some(known) = self.scores.borrow().get(&of_criterion) {
             return known.clone();
         }
         let measure = || -> Outcome<Scores> {
-            // Asked first: without test words there is no need to fit.
+            // First, because without test words there is no need to fit.
             let (source, target) = (self.words(&key.0)?, self.words(&key.1)?);
             debug_assert!(!source.is_empty() && !target.is_empty());
             let gold = self.gold(&key.0, &key.1, key.2)?;

@@ -29,7 +29,7 @@ impl Aligned {
     }
 }
 
-/// The paper's rows, and the same with the other languages that are there.
+/// The paper's rows, and the same with other languages of the data.
 fn rows(lab: &Lab) -> Vec<Aligned> {
     let others = lab.languages.keys().filter(|code| *code != "en" && !paper::ALIGNED_WITH.contains(&code.as_str()));
     let languages: Vec<String> =
@@ -146,7 +146,7 @@ fn read_sts(lab: &Lab) -> Outcome<Vec<SentencePairs>> {
     files.iter().map(|file| SentencePairs::read(file).map_err(|error| error.to_string())).collect()
 }
 
-/// How many pairs of every set have vectors.
+/// Coverage: the number of pairs of every set with vectors.
 fn coverage(words: Words, sets: &[Outcome<ScoredPairs>]) -> String {
     let of_set = |((name, _), set): (&(&str, &str), &Outcome<ScoredPairs>)| {
         let result = similarity([words, words], set.as_ref().ok()?).ok()?;

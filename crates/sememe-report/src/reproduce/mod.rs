@@ -50,7 +50,7 @@ use crate::text::count;
 use crate::work::Work;
 use sememe::observe::Observer;
 
-/// What a part of the paper came to.
+/// The result of a part.
 #[derive(Default)]
 struct Findings {
     sections: Vec<Section>,
@@ -66,7 +66,7 @@ pub struct Stage {
 }
 
 impl Stage {
-    /// What it is about, such as `table 5: sentence retrieval`.
+    /// The topic, such as `table 5: sentence retrieval`.
     pub fn name(&self) -> &'static str {
         self.name
     }
@@ -108,13 +108,13 @@ impl<'a> Reproduction<'a> {
         Reproduction { lab, findings: Findings::default() }
     }
 
-    /// What there is to compute, as the options want it.
+    /// The stages to compute under these options.
     pub fn stages(&self) -> Vec<Stage> {
         let is_wanted = |stage: &Stage| stage.parts.iter().any(|&part| self.lab.options.wants(part));
         STAGES.into_iter().filter(is_wanted).collect()
     }
 
-    /// Computes a stage. What the data do not allow is named in the report. An observer that wants no more ends it with
+    /// Computes a stage. The report names what is missing in the data. If the observer stops it, the error is
     /// [`sememe::Error::Stopped`].
     pub fn compute(&mut self, stage: Stage, observer: &dyn Observer) -> Result<()> {
         let work = Work::new(observer);
@@ -125,7 +125,7 @@ impl<'a> Reproduction<'a> {
         Ok(())
     }
 
-    /// The report of what was computed, which says how long everything took.
+    /// The report of everything computed, with the time it took.
     pub fn finish(self, took: Duration) -> Reproduced {
         let Findings { sections: mut found, claims } = self.findings;
         found.sort_by_key(|section| place(&section.id));
@@ -139,18 +139,18 @@ impl<'a> Reproduction<'a> {
     }
 }
 
-/// What came of it.
+/// The complete result.
 #[non_exhaustive]
 pub struct Reproduced {
-    /// All that was computed.
+    /// The report.
     pub report: Report,
-    /// What the paper finds, and how often that holds here.
+    /// The findings of the paper, and how often they hold here.
     pub claims: Vec<Claim>,
     /// Why cells or figures are missing, each reason once.
     pub missing: Vec<String>,
 }
 
-/// Sections in the order of the paper's tables, and what it has none of at the end.
+/// Sections in the order of the paper's tables, with those that it does not have at the end.
 fn place(id: &str) -> usize {
     let order = [
         "table-1", "table-2", "table-3", "table-4", "table-5", "table-6", "table-7", "table-8", "learned", "noise",

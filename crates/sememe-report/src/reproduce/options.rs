@@ -1,30 +1,30 @@
-//! What is reproduced, and on what.
+//! Options of the reproduction.
 
 use std::str::FromStr;
 
-use sememe::prepare::Casing;
-use sememe::prepare::Step;
+use sememe::evaluate::MAX_SENTENCES;
+use sememe::prepare::{Casing, Step};
 use sememe::vectors::Embeddings;
 
 use crate::experiment;
 
-/// What is computed, and how.
+/// Options of the reproduction.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Options {
-    /// What the report has; all parts if there are none.
+    /// The parts of the report; all if empty.
     pub parts: Vec<Part>,
-    /// How many words of each language are read.
+    /// Number of words of each language.
     pub max_words: usize,
-    /// How words are looked up.
+    /// The casing of words.
     pub casing: Casing,
-    /// How vectors are prepared.
+    /// The normalisation steps of vectors.
     pub steps: Vec<Step>,
-    /// Sentences of a parallel text to look among.
+    /// Number of candidate sentences of a parallel text.
     pub sentences: usize,
     /// Steps of plain EM for table 8 and the learning curve.
     pub em_steps: usize,
-    /// Of whatever is random.
+    /// The random seed.
     pub seed: u64,
 }
 
@@ -35,7 +35,7 @@ impl Default for Options {
             max_words: 40_000,
             casing: Casing::Lower,
             steps: vec![Step::Unit],
-            sentences: 200_000,
+            sentences: MAX_SENTENCES,
             em_steps: 1000,
             seed: 0,
         }
@@ -62,7 +62,7 @@ pub enum Part {
     Table(u8),
     /// Pairs learned from the vectors: rows of tables 1 and 5, and few entries among several languages.
     Learned,
-    /// Precision as the input gets worse.
+    /// Robustness: precision on degraded input.
     Noise,
     /// A map of the latent space.
     Map,

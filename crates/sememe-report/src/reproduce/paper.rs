@@ -3,7 +3,7 @@
 /// A row of a table.
 pub type Line<const N: usize> = (&'static str, [f64; N]);
 
-/// The figures of a row. Where the paper has AdvR, a model found without a dictionary, there is ours.
+/// The figures of a row. Our unsupervised model is compared with AdvR of the paper.
 pub fn find<const N: usize>(table: &[Line<N>], row: &str) -> Option<[f64; N]> {
     let row = row.replace("IBFA, unsupervised", "AdvR");
     table.iter().find(|(name, _)| *name == row).map(|(_, figures)| *figures)

@@ -1,4 +1,4 @@
-//! Table 7: words drawn from a model. And a map of the latent space, which the paper has none of.
+//! Table 7: words drawn from a model; and a map of the latent space, which is not in the paper.
 
 use std::collections::HashMap;
 

@@ -29,13 +29,12 @@ const ROWS: [&str; 10] = [
     "IBFA, shrunk+CSLS",
 ];
 
-/// These rows in the order of all, in which lines of the same recipe follow each other: each text is turned into vectors
-/// once.
+/// The rows in an order in which rows of the same recipe follow each other, so that each text is converted to vectors once.
 fn lines() -> impl Iterator<Item = Line> {
     translation::lines().into_iter().filter(|(name, ..)| ROWS.contains(name))
 }
 
-/// What was found from and to English, by row.
+/// The results from and to English, by row.
 type Found = HashMap<&'static str, [Outcome<[Precision; 3]>; 2]>;
 
 pub fn compute(lab: &Lab, work: &Work) -> Findings {

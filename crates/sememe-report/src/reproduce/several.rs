@@ -1,4 +1,4 @@
-//! A language with a poor dictionary, alone with English and among languages with good ones.
+//! A language with a small dictionary, aligned with English alone and together with languages that have large ones.
 
 use std::rc::Rc;
 
@@ -18,9 +18,9 @@ use crate::report::{Column, Row, Section, Table};
 use crate::text::count;
 use crate::work::Work;
 
-/// Entries of the poor dictionary.
+/// Number of entries of the small dictionary.
 const ENTRIES: usize = 100;
-/// Languages with good dictionaries beside English, at most.
+/// Largest number of languages with large dictionaries besides English.
 const OTHERS: usize = 2;
 
 const ALONE: &str = "alone, refined";
@@ -48,14 +48,14 @@ type Fit<'a> = &'a dyn Fn() -> Outcome<Rc<Model>>;
 
 struct Study<'a, 'b> {
     lab: &'a Lab<'b>,
-    /// English, those with good dictionaries, and at last the one with few entries.
+    /// English, the languages with large dictionaries, and last the one with few entries.
     codes: Vec<String>,
     /// The few entries, English first.
     few: Tuples,
 }
 
 impl<'a, 'b> Study<'a, 'b> {
-    /// Finnish is the poor one, where it is there: it is far from all others.
+    /// Finnish has the small dictionary if it is in the data: it is least related to the others.
     fn choose(lab: &'a Lab<'b>) -> Outcome<Self> {
         let mut usable: Vec<&String> = lab.languages.keys().filter(|code| lab.can_be_tested(code)).collect();
         usable.sort_by_key(|code| *code == "fi");
@@ -117,7 +117,7 @@ impl<'a, 'b> Study<'a, 'b> {
         table
     }
 
-    /// The dictionaries between all languages, but for the poor one's.
+    /// The dictionaries between all languages except the one with few entries.
     fn all(&self) -> Outcome<Tuples> {
         let mut all = Tuples::new(self.codes.len());
         let mut add = |tuples: &Tuples, views: [usize; 2]| {

@@ -20,12 +20,12 @@ use crate::report::{Column, Figure, Row, Section, Table};
 use crate::text::count;
 use crate::work::Work;
 
-/// Three languages, the tuples over them that no test has a pair of, and the tests.
+/// Three languages, the tuples without a pair of any test, and the tests.
 pub struct Trilingual<'a> {
     pub codes: Vec<String>,
     pub words: Vec<&'a Embeddings>,
     pub tuples: Tuples,
-    /// Tuples that were left out, as they have a pair of a test.
+    /// Number of tuples that were left out because they contain a test pair.
     left_out: usize,
     converged: OnceCell<Outcome<Rc<Model>>>,
 }
@@ -64,12 +64,12 @@ impl<'a> Trilingual<'a> {
         Ok(Trilingual { codes, words, tuples: kept, left_out, converged: OnceCell::new() })
     }
 
-    /// MBFA as the paper has it, at its maximum.
+    /// MBFA as in the paper, fitted to convergence.
     pub fn converged(&self, work: &Work) -> Outcome<Rc<Model>> {
         self.converged.get_or_init(|| self.fit(&plain(Method::Mbfa), work)).clone()
     }
 
-    /// The words of every language where a model puts them.
+    /// The projected words of every language.
     pub fn latent(&self, model: &Model) -> Outcome<Vec<Embeddings>> {
         let project =
             |(view, words): (usize, &&Embeddings)| latent(model, view, words).map_err(|error| error.to_string());
@@ -93,7 +93,8 @@ fn add(tuples: &mut Tuples, lexicon: &Lexicon, codes: &[String], words: &[&Embed
     tuples.add_lexicon(lexicon, &views).map(drop).map_err(|error| error.to_string())
 }
 
-/// English and two others, as the paper has them or as they come, joined from all dictionaries between them.
+/// Tuples of English and two other languages (those of the paper, or the first ones), joined from all dictionaries between
+/// them.
 fn joined(lab: &Lab) -> Outcome<(Vec<String>, Tuples)> {
     lab.words("en")?;
     let mut others: Vec<String> = lab.languages.keys().filter(|code| *code != "en").cloned().collect();
@@ -222,14 +223,14 @@ fn learning(space: &Space, em: &Outcome<Rc<Model>>, converged: &Outcome<Rc<Model
     section
 }
 
-/// What the cells of both tables have in common.
+/// The common part of the cells of both tables.
 struct Space<'a, 'b> {
     lab: &'a Lab<'b>,
     languages: &'a Outcome<Trilingual<'b>>,
 }
 
 impl Space<'_, '_> {
-    /// English, where it is one of the languages; else the first.
+    /// English if it is one of the languages, else the first.
     fn pivot(&self) -> Option<String> {
         let codes = &self.languages.as_ref().ok()?.codes;
         codes.iter().find(|code| *code == "en").or(codes.first()).cloned()

@@ -14,7 +14,7 @@ use crate::report::{Cell, Column, Figure, Row, Section, Table};
 use crate::spectrum;
 use crate::work::Work;
 
-/// A row of a table: its name, how the model is fitted, and what ranks.
+/// A row of a table: its name, its recipe and its criterion.
 pub type Line = (&'static str, Recipe, Criterion);
 
 const CORRECTED: Criterion = Criterion::Corrected { pool: 0 };
@@ -90,7 +90,7 @@ fn key((from, to): &(String, String), dictionary: Dictionary, recipe: Recipe) ->
     (from.clone(), to.clone(), dictionary, recipe)
 }
 
-/// Computes everything that the tables will ask for, a space at a time.
+/// Computes all results of the tables, one space at a time.
 fn compute_all(lab: &Lab, directions: &[(String, String)], (first, second): (bool, bool), work: &Work) {
     let is_there = |direction: &&(String, String)| lab.words(&direction.0).is_ok() && lab.words(&direction.1).is_ok();
     let directions: Vec<_> = directions.iter().filter(is_there).collect();
@@ -108,7 +108,7 @@ fn compute_all(lab: &Lab, directions: &[(String, String)], (first, second): (boo
         for dictionary in [Dictionary::Expert, Dictionary::Pseudo] {
             for (name, recipe, criterion) in &lines {
                 if is_wanted(dictionary, name) {
-                    // Kept by the laboratory; failures are told where they would be shown.
+                    // The result is cached; a failure is shown in its cell.
                     let _ = lab.scores(&key(direction, dictionary, *recipe), *criterion, work);
                 }
                 done += 1;
@@ -127,7 +127,7 @@ fn precision(
     let lines = lines();
     let line = lines.iter().find(|(known, ..)| *known == name);
     let (_, recipe, criterion) = line.ok_or_else(|| format!("there is no row {name}"))?;
-    // Computed before, all of them.
+    // All results are cached.
     lab.scores(&key(direction, dictionary, *recipe), *criterion, &()).map(|scores| scores.at)
 }
 

@@ -13,7 +13,7 @@ use crate::model::{Emission, LatentView, Method, Model, ViewModel};
 use crate::moments::Sources;
 use crate::prepare::{Policy, Preparation};
 use crate::retrieve::{Calibration, Criterion};
-use crate::tensors::{self, Tensor, TensorFile};
+use crate::tensors::{Contents, Tensor, TensorFile};
 use crate::vectors::{Embeddings, Matrix, View};
 
 const KIND: &str = "model";
@@ -110,17 +110,15 @@ impl Alignment {
 
     /// Writes a safetensors file.
     pub fn write(&self, path: &Path) -> Result<()> {
-        let (metadata, tensors) = self.parts();
-        tensors::write(path, &metadata, tensors)
+        self.contents().write(path)
     }
 
     /// The bytes that [`Alignment::write`] writes.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let (metadata, tensors) = self.parts();
-        tensors::to_bytes(&metadata, tensors)
+        self.contents().into_bytes()
     }
 
-    fn parts(&self) -> (Metadata, Vec<(String, Tensor<'static>)>) {
+    fn contents(&self) -> Contents<'static, Metadata> {
         let Model { method, views, tuples, log_likelihood, rho, shrinkage, trace } = &self.model;
         let mut tensors = self.preparation.tensors();
         if !rho.is_empty() {
@@ -158,7 +156,7 @@ impl Alignment {
             sources: self.sources.clone(),
             calibrations: self.calibrations.clone(),
         };
-        (metadata, tensors)
+        Contents { metadata, tensors }
     }
 
     /// Reads a file written by [`Alignment::write`].

@@ -194,8 +194,7 @@ fn what_is_known(model: &Model, latent: &[Option<View>], tuples: &Tuples) -> Res
         let mut mean = vec![0.0_f64; rows.tuples.len() * model.latent()];
         for (place, &view) in known.iter().enumerate() {
             if !model.projects_posterior_means(view)? {
-                let expected =
-                    "its latent vectors are weighted otherwise; align again without --exponent and --dewhiten";
+                let expected = "its latent vectors are reweighted; align again without an exponent and dewhitening";
                 return Err(Error::argument("space to be extended", "not of posterior means", expected));
             }
             let own = Cholesky::new(&model.posterior_covariance(&[view])?, "a posterior covariance")?;

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use super::Words;
 use super::scored_pairs::utf8_line;
+use super::{Words, is_zero};
 use crate::error::{Error, Place, Result};
 use crate::files::Input;
 use crate::lexicon::{is_passed_over, lines, text_of};
@@ -106,6 +106,9 @@ pub struct Analogy {
     pub syntactic: Section,
     /// All sections.
     pub total: Section,
+    /// Number of words that are zero vectors, which are never an answer.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub zero_words: usize,
 }
 
 /// Answers every known question by 3CosAdd: the word `d`, other than `a`, `b` and `c`, with the largest
@@ -122,7 +125,7 @@ pub fn analogy(words: Words, analogies: &Analogies, observer: &dyn Observer) -> 
         let problem = "no question has vectors for all four words; check the view, the language and the casing";
         return Err(Error::NotEnoughData(problem.to_owned()));
     }
-    let is_right = answer(words, &asked, observer)?;
+    let (is_right, zero_words) = answer(words, &asked, observer)?;
     let mut answers = is_right.into_iter();
     let sections: Vec<Section> = (analogies.sections.iter().zip(&known))
         .map(|((name, questions), known)| {
@@ -135,11 +138,13 @@ pub fn analogy(words: Words, analogies: &Analogies, observer: &dyn Observer) -> 
         semantic: Section::sum("semantic", sections.iter().filter(|section| !is_syntactic(section))),
         syntactic: Section::sum("syntactic", sections.iter().filter(is_syntactic)),
         total: Section::sum("total", sections.iter()),
+        zero_words,
         sections,
     })
 }
 
-fn answer(words: Words, asked: &[[usize; 4]], observer: &dyn Observer) -> Result<Vec<bool>> {
+/// Whether each question is answered correctly, and the number of zero vectors among the candidates.
+fn answer(words: Words, asked: &[[usize; 4]], observer: &dyn Observer) -> Result<(Vec<bool>, usize)> {
     let embeddings = words.embeddings;
     let unit = |index: usize| {
         let vector = embeddings.vector(index);
@@ -150,9 +155,10 @@ fn answer(words: Words, asked: &[[usize; 4]], observer: &dyn Observer) -> Result
     let queries = Matrix::new(asked.iter().flat_map(query).collect(), embeddings.dim());
     let rows = embeddings.matrix();
     // Four candidates, because the three words of the question may be the nearest ones.
-    let hits = Retriever::new(rows.clone(), rows.clone(), Criterion::Nn, observer)?.rank(&queries, 4, observer)?;
+    let retriever = Retriever::new(rows.clone(), rows.clone(), Criterion::Nn, observer)?;
+    let hits = retriever.rank(&queries, 4, observer)?;
     let is_right = |(hits, [given @ .., d]): (Vec<crate::retrieve::Hit>, &[usize; 4])| {
         hits.iter().map(|hit| hit.index).find(|index| !given.contains(index)) == Some(*d)
     };
-    Ok(hits.into_iter().zip(asked).map(is_right).collect())
+    Ok((hits.into_iter().zip(asked).map(is_right).collect(), retriever.zero_targets()))
 }

@@ -37,10 +37,16 @@ pub use self::evaluations::{
 pub use self::gold::Gold;
 pub use self::ranks::{DEPTH, Intervals, RANKS};
 pub use self::scored_pairs::{ScoredPair, ScoredPairs};
-pub use self::sentences::{Corpus, Neighbours, SentenceOptions, Sentences, sentences};
+pub use self::sentences::{Corpus, MAX_SENTENCES, Neighbours, SentenceOptions, Sentences, sentences};
 pub use self::similarity::{Similarity, similarity};
 pub use self::sts::{Sts, StsYear, sts, sts_years};
 pub use self::sts_files::{SentencePair, SentencePairs};
 pub use self::translation::{Answer, Oov, Outcome, Overlap, Translation, Unseen, translation};
 pub use self::weighting::{Probabilities, SIF_A, Weighting};
 pub use self::words::Words;
+
+/// For counts that are left out of JSON where they are zero.
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(count: &usize) -> bool {
+    *count == 0
+}

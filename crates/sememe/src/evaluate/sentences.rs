@@ -49,9 +49,12 @@ impl Side {
     }
 }
 
+/// Number of sentences of each file that MUSE reads, and the default of the command and Python.
+pub const MAX_SENTENCES: usize = 200_000;
+
 impl Corpus {
-    /// Reads two files with one sentence per line, plain or compressed, at most the first `most` lines of each. Besides
-    /// the vectors, it needs memory for a block of text and four bytes per word.
+    /// Reads two files with one sentence per line, plain or compressed, at most the first `most` lines of each (see
+    /// [`MAX_SENTENCES`]). Besides the vectors, it needs memory for a block of text and four bytes per word.
     pub fn read(paths: [&Path; 2], views: [Words; 2], most: usize, observer: &dyn Observer) -> Result<Self> {
         let [source, target] = paths.map(Input::open);
         Self::read_inputs([&source?, &target?], views, most, observer)

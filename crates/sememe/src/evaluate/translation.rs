@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::Bootstrap;
 use super::ranks::{DEPTH, Intervals, Ranks};
+use super::{Bootstrap, is_zero};
 use crate::error::{Error, Result};
 use crate::lexicon::{Lexicon, TrainedPairs, find_word};
 use crate::observe::Observer;
@@ -68,6 +68,12 @@ pub struct Translation {
     pub mrr: f64,
     /// The criterion that ranked the candidates.
     pub criterion: Criterion,
+    /// Number of queries that are zero vectors. Where the criterion uses cosines, they find nothing and count as wrong.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub zero_queries: usize,
+    /// Number of words of the target that are zero vectors. Where the criterion uses cosines, they are never found.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub zero_targets: usize,
     /// The result for every gold word, sorted by word.
     #[serde(skip)]
     pub outcomes: Vec<Outcome>,
@@ -161,6 +167,9 @@ pub fn translation(
         precision: ranks.precision(),
         mrr: ranks.mrr(),
         criterion: retriever.criterion(),
+        // Every other query finds at least one of the targets.
+        zero_queries: found.iter().filter(|hits| hits.is_empty()).count(),
+        zero_targets: retriever.zero_targets(),
         outcomes,
     })
 }

@@ -168,7 +168,7 @@ pub fn tuples(
     if options.complete {
         tuples = tuples.complete();
         if tuples.is_empty() {
-            let problem = "the dictionaries make no tuple that has all views; allow holes (--tuples holes)";
+            let problem = "the dictionaries make no tuple that has all views; allow tuples with holes";
             return Err(Error::NotEnoughData(problem.to_owned()));
         }
     }

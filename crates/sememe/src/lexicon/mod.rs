@@ -6,6 +6,7 @@ mod parse;
 mod pseudo;
 mod report;
 mod separator;
+mod split;
 mod text;
 mod trained;
 mod tuples;

@@ -69,7 +69,7 @@ impl Tuples {
         Ok(self.insert(tuple, weight))
     }
 
-    fn insert(&mut self, tuple: &[Option<usize>], weight: f64) -> bool {
+    pub(super) fn insert(&mut self, tuple: &[Option<usize>], weight: f64) -> bool {
         assert_eq!(tuple.len(), self.views, "one index or hole per view");
         if tuple.iter().all(Option::is_none) {
             return false;
@@ -114,32 +114,6 @@ impl Tuples {
         }
         groups.retain(|_, group| group.weights.iter().any(|&weight| weight > 0.0));
         groups
-    }
-
-    /// Two halves for cross-validation. Tuples with the same row in their first view stay in the same half.
-    pub fn halves(&self) -> [Tuples; 2] {
-        self.split(|row| row % 2 == 1)
-    }
-
-    /// A training part and a held-out part of every `nth` row. Tuples stay together as in [`Tuples::halves`].
-    pub fn hold_out(&self, nth: usize) -> [Tuples; 2] {
-        self.fold(nth, nth - 1)
-    }
-
-    /// A training part and the held-out part number `fold` of `folds`, for cross-validation. Tuples stay together as in
-    /// [`Tuples::halves`].
-    pub fn fold(&self, folds: usize, fold: usize) -> [Tuples; 2] {
-        self.split(|row| row % folds == fold)
-    }
-
-    fn split(&self, is_second: impl Fn(usize) -> bool) -> [Tuples; 2] {
-        let mut parts = [Tuples::new(self.views), Tuples::new(self.views)];
-        for (tuple, weight) in self.iter_weighted() {
-            if let Some(&first) = tuple.iter().flatten().next() {
-                parts[usize::from(is_second(first))].insert(&tuple, weight);
-            }
-        }
-        parts
     }
 
     /// Adds the tuples of another list over the same views, without duplicates.

@@ -1,6 +1,6 @@
 //! Direct methods: every view is mapped linearly into the space of one of them, the pivot, without a noise model.
 
-use super::ibfa::{few_tuples, two_views};
+use super::ibfa::two_views;
 use super::{FitOptions, FitWarning, LatentSize, Method, Model, Shrinkage, ViewModel};
 use crate::error::{Error, Result};
 use crate::linalg::{Mat, Svd, block, times_transpose, trace};
@@ -68,7 +68,7 @@ fn map_to_pivot(
             let (source, target) = if view < pivot { (low, high) } else { (high, low) };
             let (map, by, warning) = fit(&pairs.second_moment(), source, target, (&shape.name, pairs.n))?;
             warnings.extend(warning);
-            warnings.extend(few_tuples(pairs.n, std::slice::from_ref(shape), &[by]));
+            warnings.extend(FitWarning::few_tuples(pairs.n, std::slice::from_ref(shape), &[by]));
             shrinkage.push(by);
             map
         };

@@ -82,7 +82,7 @@ impl<'a> Canonical<'a> {
             warnings.extend(of_view.warning(&view.name));
             shrunk.push(of_view);
         }
-        warnings.extend(few_tuples(pairs.n, shapes, &[shrunk[0].by, shrunk[1].by]));
+        warnings.extend(FitWarning::few_tuples(pairs.n, shapes, &[shrunk[0].by, shrunk[1].by]));
         // A common factor does not rotate the latent space, and without it correlations could exceed 1.
         let kept = shrunk[0].kept * shrunk[1].kept;
         let cross = Mat::from_fn(x.dim, y.dim, |i, j| kept * covariance[(i, at[1].0 + j)]);
@@ -167,13 +167,6 @@ pub(super) fn two_views(moments: &Moments) -> Result<(&[Shape], PatternMoments, 
         warnings.push(FitWarning::UnusedTuples { count: unused });
     }
     Ok((shapes, pairs, warnings))
-}
-
-/// A warning if there are no more tuples than dimensions, so that shrinkage has to regularise the fit.
-pub(super) fn few_tuples(tuples: f64, shapes: &[Shape], shrinkage: &[f64]) -> Option<FitWarning> {
-    let dim = shapes.iter().map(|shape| shape.dim).max().unwrap_or(0);
-    let by = shrinkage.iter().copied().fold(0.0, f64::max);
-    (tuples <= dim as f64).then_some(FitWarning::FewTuples { tuples, dim, by })
 }
 
 /// The latent size that minimises the Bayesian information criterion. All likelihoods come from one decomposition: a

@@ -32,7 +32,7 @@ impl FromStr for LatentSize {
             number => number
                 .parse()
                 .map(LatentSize::Of)
-                .map_err(|_| Error::argument("latent", text, "it must be auto or a number of dimensions")),
+                .map_err(|_| Error::argument("latent", text, "it must be largest, auto or a number of dimensions")),
         }
     }
 }

@@ -4,7 +4,6 @@
 //! EM: with `V = (M⁻¹ + Wᵀ Psi⁻¹ W)⁻¹`, `A = V M⁻¹` and `B = V Wᵀ Psi⁻¹`, the posterior mean of `z` is
 //! `A m + B (x - mu)`.
 
-use super::ibfa::few_tuples;
 use super::noise::floored;
 use super::shrinkage::Shrunk;
 use super::{FitOptions, FitWarning, ViewModel};
@@ -61,7 +60,7 @@ pub(crate) fn fit(
     let shrunk = options.shrinkage.apply(&all.covariance(), all.n, name)?;
     let shape = Shape { name: name.to_owned(), dim };
     let mut warnings: Vec<FitWarning> = shrunk.warning(name).into_iter().collect();
-    warnings.extend(few_tuples(all.n, std::slice::from_ref(&shape), &[shrunk.by]));
+    warnings.extend(FitWarning::few_tuples(all.n, std::slice::from_ref(&shape), &[shrunk.by]));
 
     let groups: Vec<Group> = groups.iter().map(|group| group.whitened(x, &all.mean, &shrunk)).collect::<Result<_>>()?;
     let (parameters, evaluations, converged) = maximize(&groups, (latent, dim), options, observer)?;

@@ -6,7 +6,7 @@
 //! view is `X (I - w pᵀ)`. Its null space is spanned by the weights so far. The pseudo-inverse that the iteration needs
 //! is therefore the inverse of the original covariance, followed by a projection off these weights.
 
-use super::ibfa::{few_tuples, two_views};
+use super::ibfa::two_views;
 use super::{FitOptions, FitWarning, LatentSize, Method, Model, Shrinkage, ViewModel};
 use crate::error::{Error, Result};
 use crate::linalg::{Cholesky, Mat, add_outer, block, dot, times_vector};
@@ -124,7 +124,7 @@ pub(super) fn fit(moments: &Moments, options: &FitOptions) -> Result<(Model, Vec
         shrunk_by.push(shrunk.by);
         sides.push(Deflated::new(shrunk.covariance, &shrunk.factor, cross));
     }
-    warnings.extend(few_tuples(pairs.n, shapes, &shrunk_by));
+    warnings.extend(FitWarning::few_tuples(pairs.n, shapes, &shrunk_by));
     let [x, y] = &mut sides[..] else { unreachable!("two views") };
     for _ in 0..latent {
         let (x_weights, y_weights) = power_iteration(x, y);

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::moments::Shape;
+
 /// A warning about a fit.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
@@ -68,6 +70,15 @@ pub enum FitWarning {
     },
 }
 
+impl FitWarning {
+    /// A warning if there are no more tuples than dimensions, so that shrinkage has to regularise the fit.
+    pub(super) fn few_tuples(tuples: f64, shapes: &[Shape], shrinkage: &[f64]) -> Option<Self> {
+        let dim = shapes.iter().map(|shape| shape.dim).max().unwrap_or(0);
+        let by = shrinkage.iter().copied().fold(0.0, f64::max);
+        (tuples <= dim as f64).then_some(FitWarning::FewTuples { tuples, dim, by })
+    }
+}
+
 impl fmt::Display for FitWarning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -98,7 +109,7 @@ impl fmt::Display for FitWarning {
             FitWarning::FullLatent { latent } => write!(
                 f,
                 "three or more views with as many latent dimensions as a view has ({latent}) are an unstable regime: some noise may \
-                 vanish; --latent with a smaller number avoids it"
+                 vanish; a smaller latent size avoids it"
             ),
             FitWarning::NotConverged { evaluations } => {
                 write!(f, "stopped after {evaluations} evaluations, before the likelihood had settled")

@@ -13,7 +13,7 @@ use crate::files::Input;
 use crate::lexicon::Tuples;
 use crate::names::setters;
 use crate::prepare::{Casing, Policy, Preparation, Step};
-use crate::tensors::{self, Tensor, TensorFile};
+use crate::tensors::{self, Contents, TensorFile};
 use crate::vectors::View;
 
 /// The provenance of vectors or tuples.
@@ -202,24 +202,22 @@ impl Evidence {
 
     /// Writes a safetensors file.
     pub fn write(&self, path: &Path) -> Result<()> {
-        let (metadata, tensors) = self.parts();
-        tensors::write(path, &metadata, tensors)
+        self.contents().write(path)
     }
 
     /// The bytes that [`Evidence::write`] writes.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let (metadata, tensors) = self.parts();
-        tensors::to_bytes(&metadata, tensors)
+        self.contents().into_bytes()
     }
 
-    fn parts(&self) -> (Metadata, Vec<(String, Tensor<'static>)>) {
+    fn contents(&self) -> Contents<'static, Metadata> {
         let metadata = Metadata {
             moments: self.moments.metadata(),
             policy: self.preparation.policy(),
             sources: self.sources.clone(),
         };
         let tensors = self.moments.tensors().into_iter().chain(self.preparation.tensors());
-        (metadata, tensors.collect())
+        Contents { metadata, tensors: tensors.collect() }
     }
 
     /// Whether a file holds moments. Only its beginning is read and decompressed.

@@ -9,7 +9,7 @@ use super::{Moments, PatternMoments, Shape};
 use crate::error::Result;
 use crate::files::Input;
 use crate::linalg::{Cholesky, Mat, trace};
-use crate::tensors::{self, Tensor, TensorFile};
+use crate::tensors::{Contents, Tensor, TensorFile};
 
 pub(crate) const KIND: &str = "moments";
 pub(crate) const VERSION: u64 = 1;
@@ -32,7 +32,7 @@ struct PatternMetadata {
 impl Moments {
     /// Writes a safetensors file.
     pub fn write(&self, path: &Path) -> Result<()> {
-        tensors::write(path, &self.metadata(), self.tensors())
+        Contents { metadata: self.metadata(), tensors: self.tensors() }.write(path)
     }
 
     pub(crate) fn metadata(&self) -> Metadata {

@@ -13,7 +13,7 @@ const ROUNDING: f64 = 1.0 / (1 << 20) as f64;
 /// Absolute error that covers subnormal f32 numbers, which have fewer digits.
 const SMALLEST: f64 = 1e-34;
 /// Range of lengths that are screened. With others, products could overflow or underflow f32.
-const USUAL: Range<f64> = 1e-12..1e12;
+const SCREENED_LENGTHS: Range<f64> = 1e-12..1e12;
 
 /// Error bounds of every target. `s` is the factor of its estimates. `d` bounds the error caused by the target, for a
 /// query of length 1. `m` is the target's length: it bounds the error caused by a query whose own error is 1.
@@ -96,10 +96,10 @@ impl Estimated {
         estimated.collect()
     }
 
-    fn is_usual(&self) -> bool {
+    fn can_be_screened(&self) -> bool {
         let is_zero = self.factor == 0.0 || (self.length == 0.0 && self.error == 0.0);
         let factor = self.factor.abs();
-        is_zero || [factor, self.length, self.length / factor].iter().all(|length| USUAL.contains(length))
+        is_zero || [factor, self.length, self.length / factor].iter().all(|length| SCREENED_LENGTHS.contains(length))
     }
 }
 
@@ -108,7 +108,7 @@ impl TargetBounds {
         let mut bounds = TargetBounds::default();
         for target in estimated {
             let Estimated { factor, length, error } = target;
-            let error = if target.is_usual() { error + ROUNDING * (length + error) } else { f64::INFINITY };
+            let error = if target.can_be_screened() { error + ROUNDING * (length + error) } else { f64::INFINITY };
             bounds.s.push(factor as f32);
             bounds.d.push(up(error));
             bounds.m.push(up(length * (1.0 + ROUNDING)));
@@ -127,7 +127,7 @@ impl QueryBound {
     pub(super) fn new(query: &Estimated, scale: f64) -> Self {
         let Estimated { factor, length, error } = *query;
         let query = Estimated { factor: scale * factor, length: scale * length, error: scale * error };
-        let length = if query.is_usual() { query.length + query.error } else { f64::INFINITY };
+        let length = if query.can_be_screened() { query.length + query.error } else { f64::INFINITY };
         QueryBound { s: query.factor as f32, n: up(length), d: up(query.error) }
     }
 

@@ -13,19 +13,19 @@ use super::best::{Best, Scored};
 use super::bounds::Bias;
 use super::kernel::dot;
 use super::rows::Rows;
-use super::screen::{Asked, Candidates, QUERIES, Screen};
+use super::screen::{Candidates, QUERIES_PER_TILE, Screen, ScreenedQuery};
 use super::shortlist::Shortlist;
 use super::side::Indexed;
 use crate::error::Result;
 use crate::observe::{Meter, Observer, Stage};
 
 /// Up to this many queries, exhaustive search is cheaper than preparing a screen.
-const FEW: usize = 16;
+const MOST_QUERIES_WITHOUT_SCREEN: usize = 16;
 /// Targets that one thread scores at a time in exhaustive search.
 const SEGMENT: usize = 4096;
 
 /// Targets that are scored at a time while there is no threshold yet.
-const FIRST: usize = 64;
+const TARGETS_BEFORE_THRESHOLD: usize = 64;
 
 /// Queries, targets, and the rankings to compute.
 pub(super) struct Search<'a> {
@@ -55,7 +55,7 @@ pub(super) type Found = Vec<Vec<Scored>>;
 impl Search<'_> {
     /// Returns the result of each ranking.
     pub(super) fn run(&self) -> Result<Vec<Found>> {
-        if self.queries.len() <= FEW { self.scan() } else { self.screened() }
+        if self.queries.len() <= MOST_QUERIES_WITHOUT_SCREEN { self.scan() } else { self.screened() }
     }
 
     /// The exact score.
@@ -108,20 +108,20 @@ impl Search<'_> {
     /// Screened search: scores only the targets that may be among the best.
     fn screened(&self) -> Result<Vec<Found>> {
         let screen = self.targets.screen(self.observer)?;
-        let blocks = self.queries.len().div_ceil(QUERIES);
+        let blocks = self.queries.len().div_ceil(QUERIES_PER_TILE);
         // Enough pieces to keep all threads busy until the end. Targets are divided only where queries are few.
         let pieces = (8 * rayon::current_num_threads()).div_ceil(blocks);
-        self.through(screen, pieces)
+        self.search_with(screen, pieces)
     }
 
     /// Searches with a given screen; the targets are divided into `pieces`.
-    fn through(&self, screen: &Screen, pieces: usize) -> Result<Vec<Found>> {
+    fn search_with(&self, screen: &Screen, pieces: usize) -> Result<Vec<Found>> {
         let tiles = self.among().div_ceil(screen.width);
         let pieces = pieces.clamp(1, tiles.max(1));
-        let firsts: Vec<usize> = (0..self.queries.len()).step_by(QUERIES).collect();
+        let firsts: Vec<usize> = (0..self.queries.len()).step_by(QUERIES_PER_TILE).collect();
         let meter = Meter::new(self.observer, self.stage, self.queries.len() * pieces);
         let of_blocks = firsts.into_par_iter().map(|first| {
-            let block = first..self.queries.len().min(first + QUERIES);
+            let block = first..self.queries.len().min(first + QUERIES_PER_TILE);
             let of_piece = |piece: usize| -> Result<Vec<Vec<Best>>> {
                 meter.check()?;
                 let tiles = piece * tiles / pieces..(piece + 1) * tiles / pieces;
@@ -157,10 +157,11 @@ impl Search<'_> {
                     let mut from = 0;
                     while from < width {
                         // The first targets set a threshold for the others.
-                        let to = if shortlist.is_full() { width } else { width.min(from + FIRST) };
+                        let to = if shortlist.is_full() { width } else { width.min(from + TARGETS_BEFORE_THRESHOLD) };
                         let threshold = shortlist.threshold();
-                        let asked = Asked { query, bound: bounds[query], bias: ranking.bias, threshold };
-                        tile.find(&mut candidates, &asked, from..to);
+                        let screened =
+                            ScreenedQuery { position: query, bound: bounds[query], bias: ranking.bias, threshold };
+                        tile.find(&mut candidates, &screened, from..to);
                         let score = |target| self.score(targets, ranking, block.start + query, target);
                         shortlist.add(candidates.found(), score);
                         from = to;
@@ -264,7 +265,7 @@ mod tests {
             for mut screen in [Screen::in_eight_bits(y.rows()), Screen::in_f32(y.rows())] {
                 for (width, pieces) in [(64, 1), (128, 3), (512, 2)] {
                     screen.width = width;
-                    prop_assert_eq!(&search.through(&screen, pieces).unwrap(), &expected, "width {}", width);
+                    prop_assert_eq!(&search.search_with(&screen, pieces).unwrap(), &expected, "width {}", width);
                 }
             }
             // Each ranking alone gives the same result.

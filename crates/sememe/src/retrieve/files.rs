@@ -17,18 +17,19 @@ pub fn hits_files(output: &Path) -> [PathBuf; 2] {
     })
 }
 
-/// Padding for queries with fewer than `k` hits, such as zero queries, which have none.
-pub const NOTHING: (i64, f32) = (-1, f32::NAN);
+/// Index and score where a query has fewer than `k` hits.
+const PADDING: (i64, f32) = (-1, f32::NAN);
 
-/// Row indices and scores of the hits, `k` per query, padded with [`NOTHING`].
+/// Row indices and scores of the hits, `k` per query. Queries with fewer hits, such as zero queries, which have none,
+/// are padded with index -1 and score NaN.
 pub fn hits_arrays(hits: &[Vec<Hit>], k: usize) -> (Vec<i64>, Vec<f32>) {
     let of_hit = |hit: &Hit| (hit.index as i64, hit.score);
-    let of_query = |hits: &Vec<Hit>| hits.iter().map(of_hit).chain(repeat(NOTHING)).take(k).collect::<Vec<_>>();
+    let of_query = |hits: &Vec<Hit>| hits.iter().map(of_hit).chain(repeat(PADDING)).take(k).collect::<Vec<_>>();
     hits.iter().flat_map(of_query).unzip()
 }
 
-/// Writes the row indices (int64) and scores (float32) of the hits, `k` columns and one row per query, padded with
-/// [`NOTHING`].
+/// Writes the row indices (int64) and scores (float32) of the hits, `k` columns and one row per query, padded as
+/// in [`hits_arrays`].
 pub fn write_hits(hits: &[Vec<Hit>], k: usize, output: &Path) -> Result<()> {
     let (shape, [ids, scores]) = ((hits.len(), k), hits_files(output));
     let (rows, values) = hits_arrays(hits, k);

@@ -7,7 +7,8 @@
 use rayon::prelude::*;
 
 use super::bounds::Estimated;
-use super::kernel::{self, QUERIES_AT_ONCE, TARGETS_AT_ONCE};
+use super::eight_bit::{self, QUERIES_AT_ONCE, TARGETS_AT_ONCE};
+use super::kernel;
 use super::rows::Rows;
 
 /// Coordinates that one instruction multiplies and sums.
@@ -31,7 +32,7 @@ pub(super) struct PackedQueries {
 impl Panels {
     /// Whether this processor has fast 8-bit products.
     pub(super) fn are_fast() -> bool {
-        kernel::has_eight_bit_products()
+        eight_bit::has_instructions()
     }
 
     /// Quantises the targets and returns their quantisation errors.
@@ -73,7 +74,7 @@ impl Panels {
             for (number, block) in blocks.enumerate() {
                 let row = number * QUERIES_AT_ONCE;
                 let starts = queries.starts[row..row + QUERIES_AT_ONCE].try_into().expect("padded when packed");
-                kernel::eight_bit_products(panel, block, starts, &mut out[row * columns + column..], columns);
+                eight_bit::products(panel, block, starts, &mut out[row * columns + column..], columns);
             }
         }
     }

@@ -12,8 +12,8 @@ use super::rows::Rows;
 use crate::linalg::product_of_rows;
 
 /// Queries and targets per tile. The estimates of a tile fit into a core's cache.
-pub(super) const QUERIES: usize = 240;
-const TARGETS: usize = 512;
+pub(super) const QUERIES_PER_TILE: usize = 240;
+const TARGETS_PER_TILE: usize = 512;
 
 /// Targets prepared for screening.
 pub(super) struct Screen {
@@ -72,12 +72,12 @@ impl Screen {
 
     pub(super) fn in_eight_bits(targets: Rows) -> Self {
         let (panels, estimated) = Panels::of(targets);
-        Screen { panels: Some(panels), bounds: TargetBounds::new(estimated), width: TARGETS }
+        Screen { panels: Some(panels), bounds: TargetBounds::new(estimated), width: TARGETS_PER_TILE }
     }
 
     pub(super) fn in_f32(targets: Rows) -> Self {
         let bounds = TargetBounds::new(Estimated::products_with(targets));
-        Screen { panels: None, bounds, width: TARGETS }
+        Screen { panels: None, bounds, width: TARGETS_PER_TILE }
     }
 
     /// Prepares a block of queries. `targets` must be the rows that the screen was built from.
@@ -121,9 +121,9 @@ impl Block<'_> {
 }
 
 /// A query of a block, and the threshold that its scores must reach.
-pub(super) struct Asked<'a> {
+pub(super) struct ScreenedQuery<'a> {
     /// Position in the block.
-    pub(super) query: usize,
+    pub(super) position: usize,
     pub(super) bound: QueryBound,
     pub(super) bias: &'a Bias,
     pub(super) threshold: f64,
@@ -136,26 +136,32 @@ impl Tile<'_> {
     }
 
     /// Finds the targets in a range of the tile whose upper bound reaches the threshold.
-    pub(super) fn find(&self, candidates: &mut Candidates, asked: &Asked, targets: Range<usize>) {
+    pub(super) fn find(&self, candidates: &mut Candidates, query: &ScreenedQuery, targets: Range<usize>) {
         match &self.block.estimates {
             Estimates::Products { tile, .. } => {
-                self.find_by(&tile[asked.query * self.width..], candidates, asked, targets);
+                self.find_by(&tile[query.position * self.width..], candidates, query, targets);
             }
             Estimates::EightBits { tile, .. } => {
-                self.find_by(&tile[asked.query * self.block.screen.width..], candidates, asked, targets);
+                self.find_by(&tile[query.position * self.block.screen.width..], candidates, query, targets);
             }
         }
     }
 
-    fn find_by(&self, estimates: &[impl Estimate], candidates: &mut Candidates, asked: &Asked, targets: Range<usize>) {
+    fn find_by(
+        &self,
+        estimates: &[impl Estimate],
+        candidates: &mut Candidates,
+        query: &ScreenedQuery,
+        targets: Range<usize>,
+    ) {
         let (estimates, first) = (&estimates[targets.clone()], self.first + targets.start);
-        let bounds = self.block.screen.bounds.slice(first..self.first + targets.end, asked.bias);
+        let bounds = self.block.screen.bounds.slice(first..self.first + targets.end, query.bias);
         let Candidates { reached, found } = candidates;
         reached.clear();
         found.clear();
-        bounds.reaching(estimates, asked.bound, asked.threshold, reached);
+        bounds.reaching(estimates, query.bound, query.threshold, reached);
         found.extend(reached.iter().map(|&at| {
-            let (upper, lower) = bounds.both(at, estimates[at], asked.bound);
+            let (upper, lower) = bounds.both(at, estimates[at], query.bound);
             Candidate { target: first + at, upper, lower }
         }));
     }

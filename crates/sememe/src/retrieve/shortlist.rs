@@ -4,7 +4,7 @@ use super::best::{Best, Scored};
 use super::screen::Candidate;
 
 /// Number of candidates that are collected before exact scores are computed.
-const ROOM: usize = 1024;
+const CANDIDATES_BEFORE_SCORING: usize = 1024;
 
 /// The state of the search for the best `k` targets of a query.
 ///
@@ -46,7 +46,7 @@ impl Shortlist {
         let threshold = self.threshold();
         let is_possible = |candidate: &&Candidate| f64::from(candidate.upper) >= threshold;
         self.candidates.extend(candidates.iter().filter(is_possible).map(|found| (found.upper, found.target)));
-        if self.candidates.len() >= ROOM {
+        if self.candidates.len() >= CANDIDATES_BEFORE_SCORING {
             self.settle(score);
         }
     }

@@ -8,7 +8,7 @@ use super::open_view::OpenView;
 use super::{Space, TERMS_KIND};
 use crate::error::Result;
 use crate::retrieve::Criterion;
-use crate::tensors::{self, Tensor, TensorFile};
+use crate::tensors::{Contents, Tensor, TensorFile};
 
 const VERSION: u64 = 1;
 const TERMS: &str = "terms";
@@ -70,6 +70,7 @@ impl Cache {
             criterion: criterion.to_string(),
             content: self.content.clone(),
         };
-        let _ = tensors::write(&self.path, &metadata, vec![(TERMS.to_owned(), Tensor::f64s(terms))]);
+        let tensors = vec![(TERMS.to_owned(), Tensor::f64s(terms))];
+        let _ = Contents { metadata, tensors }.write(&self.path);
     }
 }

@@ -168,6 +168,11 @@ fn distinct_words(words: &[&[u8]]) -> Option<Vocabulary> {
     words.iter().all(|word| check_word(word).is_ok_and(|word| vocabulary.push(word))).then_some(vocabulary)
 }
 
+/// The words, each ended by a newline.
+pub(crate) fn word_lines(embeddings: &Embeddings) -> Vec<u8> {
+    embeddings.vocabulary().iter().flat_map(|word| [word.as_bytes(), b"\n"].concat()).collect()
+}
+
 /// A file with one word per line.
 pub(crate) struct WordList {
     path: PathBuf,
@@ -175,7 +180,12 @@ pub(crate) struct WordList {
 }
 
 impl WordList {
-    pub(crate) fn read(input: &Input) -> Result<Self> {
+    /// The word list of an array: the given one, or the one that [`WordList::beside`] finds.
+    pub(crate) fn of(array: &Path, given: Option<&Input>, options: &ReadOptions) -> Result<Self> {
+        given.map_or_else(|| Self::beside(array, options), Self::read)
+    }
+
+    fn read(input: &Input) -> Result<Self> {
         Ok(WordList { path: input.path().to_owned(), text: input.text()? })
     }
 
@@ -186,7 +196,7 @@ impl WordList {
 
     /// The word list of an array: the one named in the options, or `stem.words.txt`, `stem.txt` or `words.txt` beside
     /// it.
-    pub(crate) fn beside(array: &Path, options: &ReadOptions) -> Result<Self> {
+    fn beside(array: &Path, options: &ReadOptions) -> Result<Self> {
         let candidates = match &options.words {
             Some(named) => vec![named.clone()],
             None => {

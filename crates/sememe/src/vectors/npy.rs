@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use super::array::{Array, Element, WordList};
+use super::array::{Array, Element, WordList, word_lines};
 use super::text::protective_byte_order_mark;
 use super::{Embeddings, Format, ROWS_AT_A_TIME, Read, ReadOptions, word_list_beside};
 use crate::error::{Error, Place, Result};
@@ -29,10 +29,7 @@ pub(crate) fn read(
 ) -> Result<Read> {
     let path = input.path();
     let array = array(input)?;
-    let words = match words {
-        Some(words) => WordList::read(words)?,
-        None => WordList::beside(path, options)?,
-    };
+    let words = WordList::of(path, words, options)?;
     let (embeddings, skipped) = array.with_words(path, &words, options, observer)?;
     Ok(Read { embeddings, format: Format::Npy, skipped, warnings: Vec::new() })
 }
@@ -90,10 +87,7 @@ impl Header {
 pub(crate) fn write(embeddings: &Embeddings, path: &Path) -> Result<()> {
     let mut words = Output::create(&word_list_beside(path))?;
     words.write_all(protective_byte_order_mark(embeddings))?;
-    for word in embeddings.vocabulary().iter() {
-        words.write_all(word.as_bytes())?;
-        words.write_all(b"\n")?;
-    }
+    words.write_all(&word_lines(embeddings))?;
     let matrix = embeddings.matrix();
     let mut output = Output::create(path)?;
     write_header(&mut output, "<f4", (matrix.rows(), matrix.cols()))?;

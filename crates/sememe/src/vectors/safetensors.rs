@@ -5,12 +5,12 @@ use std::path::Path;
 use safetensors::Dtype;
 use serde_json::json;
 
-use super::array::{Array, Element, WordList};
+use super::array::{Array, Element, WordList, word_lines};
 use super::{Embeddings, Format, Read, ReadOptions};
 use crate::error::Result;
 use crate::files::Input;
 use crate::observe::Observer;
-use crate::tensors::{self, Tensor, TensorFile};
+use crate::tensors::{Contents, Tensor, TensorFile};
 
 pub(crate) const VECTORS: &str = "vectors";
 pub(crate) const WORDS: &str = "words";
@@ -25,10 +25,10 @@ pub(crate) fn read(
 ) -> Result<Read> {
     let file = TensorFile::read(input)?;
     let array = array(&file)?;
-    let words = match words {
-        Some(words) => WordList::read(words)?,
-        None if file.has(WORDS) && options.words.is_none() => WordList::inside(input.path(), file.bytes(WORDS)?),
-        None => WordList::beside(input.path(), options)?,
+    let is_named = words.is_some() || options.words.is_some();
+    let words = match file.has(WORDS) && !is_named {
+        true => WordList::inside(input.path(), file.bytes(WORDS)?),
+        false => WordList::of(input.path(), words, options)?,
     };
     let (embeddings, skipped) = array.with_words(input.path(), &words, options, observer)?;
     Ok(Read { embeddings, format: Format::Safetensors, skipped, warnings: Vec::new() })
@@ -68,7 +68,7 @@ pub(crate) fn write(embeddings: &Embeddings, path: &Path) -> Result<()> {
 
 /// Writes vectors and words, and further arrays.
 pub(crate) fn write_with(embeddings: &Embeddings, further: Vec<(String, Tensor)>, path: &Path) -> Result<()> {
-    let words: Vec<u8> = embeddings.vocabulary().iter().flat_map(|word| [word.as_bytes(), b"\n"].concat()).collect();
+    let words = word_lines(embeddings);
     let matrix = embeddings.matrix();
     let mut tensors = vec![
         (VECTORS.to_owned(), Tensor::f32s(matrix.as_slice(), matrix.rows(), matrix.cols())),
@@ -76,5 +76,5 @@ pub(crate) fn write_with(embeddings: &Embeddings, further: Vec<(String, Tensor)>
     ];
     tensors.extend(further);
     let metadata = json!({ "kind": KIND, "version": VERSION, "fingerprint": embeddings.fingerprint() });
-    tensors::write(path, &metadata, tensors)
+    Contents { metadata, tensors }.write(path)
 }

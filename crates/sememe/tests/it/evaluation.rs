@@ -7,7 +7,8 @@ use sememe::align::Alignment;
 use sememe::align::{AlignOptions, align, extend};
 use sememe::evaluate::{
     Analogies, Answer, Bootstrap, Corpus, Oov, Overlap, Probabilities, ScoredPairs, SentenceOptions, SentencePairs,
-    Weighting, Words, analogy, compare, pearson, sentences, similarity, spearman, sts, sts_years, translation,
+    TranslationEvaluation, TranslationTask, Weighting, Words, analogy, compare, pearson, sentences, similarity,
+    spearman, sts, sts_years, translation,
 };
 use sememe::files::Input;
 use sememe::lexicon::Lexicon;
@@ -353,4 +354,30 @@ proptest! {
         };
         prop_assert!(width(1600) < width(100));
     }
+}
+
+#[test]
+fn zero_vectors_are_counted() {
+    let words = |letter: &str, rows: Vec<f32>| {
+        let names: Vec<String> = (0..rows.len() / 2).map(|i| format!("{letter}{i}")).collect();
+        Embeddings::new(names.iter().map(String::as_str).collect(), Matrix::new(rows, 2))
+    };
+    let x = words("x", vec![1.0, 0.0, 0.0, 0.0, 0.0, 1.0]);
+    let y = words("y", vec![1.0, 0.1, 1.0, 1.0, 0.0, 0.0]);
+    let mut gold = Lexicon::new(vec!["x".to_owned(), "y".to_owned()]);
+    for i in 0..3 {
+        gold.add([(0, format!("x{i}").as_str()), (1, format!("y{i}").as_str())].into_iter().collect());
+    }
+    let task = TranslationTask::new("x", "y", &gold);
+    let result = TranslationEvaluation::of_vectors([&x, &y], Casing::Kept, &task, &()).unwrap();
+    assert_eq!((result.translation.zero_queries, result.translation.zero_targets), (1, 1));
+    assert_eq!((result.translation.queries, result.translation.precision[&1]), (3, 100.0 / 3.0));
+    let questions = Analogies::read_input(&input(
+        "questions.txt",
+        ": section
+x0 x2 x0 x2
+",
+    ))
+    .unwrap();
+    assert_eq!(analogy(kept(&x), &questions, &()).unwrap().zero_words, 1);
 }

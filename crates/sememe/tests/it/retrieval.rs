@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use sememe::Error;
 use sememe::model::{self, Method, Model, Shrinkage};
 use sememe::observe::{Event, Observer, Stage};
-use sememe::retrieve::{Criterion, Export, Generative, Hit, Metric, NOTHING, Retriever, hits_arrays, nearest};
+use sememe::retrieve::{Criterion, Export, Generative, Hit, Metric, Retriever, hits_arrays, nearest};
 use sememe::vectors::{Embeddings, Matrix};
 use serde::Deserialize;
 
@@ -266,7 +266,7 @@ fn zero_rows_are_left_out_and_counted_where_directions_are_compared() {
             }
             let (ids, scores) = hits_arrays(&found, count);
             assert_eq!(ids.len(), count * count);
-            let missing = ids.iter().zip(&scores).filter(|(id, score)| **id == NOTHING.0 && score.is_nan()).count();
+            let missing = ids.iter().zip(&scores).filter(|(id, score)| **id == -1 && score.is_nan()).count();
             assert_eq!(missing, 2 * count + 2 * (count - 2));
         }
         // A zero row has a length and a product.

@@ -11,7 +11,7 @@ use crate::commands::gather::{gather, gather_whatever};
 use crate::output::{self, count};
 use crate::progress::{Rounds, Stopwatch};
 
-/// Doubtful entries that people are shown.
+/// Number of doubtful entries that are printed.
 const SHOWN: usize = 10;
 
 pub fn from_vectors(
@@ -46,7 +46,7 @@ pub fn from_vectors(
     Ok((aligned, json))
 }
 
-/// How it went, for people.
+/// A summary of self-learning, for people.
 fn report(report: &LearningReport, views: &[View], global: &Global) {
     let (rounds, induced) = (count(report.rounds.len()), count(report.induced));
     output::note(global, format_args!("learned in {rounds} rounds: {induced} pairs induced"));

@@ -28,7 +28,7 @@ pub fn run(arguments: &Align, global: &Global, interruption: &Arc<Interruption>)
             false => None,
         });
     if arguments.moments.is_empty() {
-        // What moments hold is known when they are read, which is soon.
+        // Checked before the vectors are read. Moments name their views themselves, and are read quickly.
         options.fit.check_for(&arguments.views.iter().map(|view| view.name.as_str()).collect::<Vec<_>>())?;
     }
     let result = match &arguments.learning {
@@ -72,7 +72,7 @@ fn from_vectors(
     Ok((aligned, json))
 }
 
-/// What was fitted to what, for machines.
+/// The result as JSON.
 fn describe_with(aligned: &Aligned, lexicons_read: &[LexiconRead], views_read: &[ViewRead]) -> Value {
     let mut json = json!(aligned.summary());
     json["lexicons"] = json!(lexicons_read);
@@ -82,7 +82,7 @@ fn describe_with(aligned: &Aligned, lexicons_read: &[LexiconRead], views_read: &
     json
 }
 
-/// Fits to moments; the words of views that are given are projected, the others have none.
+/// Fits to moments. Views that are given are projected; the other views of the space have no words.
 fn from_moments(
     arguments: &Align,
     options: &align::AlignOptions,
@@ -114,7 +114,7 @@ fn from_moments(
     Ok((aligned, json))
 }
 
-/// What was fitted, for people.
+/// The result, for people.
 pub fn summary(aligned: &Aligned) -> String {
     let model = &aligned.alignment.model;
     let rows = (model.views.iter().zip(&aligned.latent).zip(&model.shrinkage))

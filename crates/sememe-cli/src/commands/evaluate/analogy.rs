@@ -15,6 +15,7 @@ pub fn run(arguments: &EvaluateAnalogy, global: &Global) -> anyhow::Result<()> {
     let result = AnalogyEvaluation::new(view.name.as_deref(), view.words(), &questions, &*bar);
     bar.finish();
     let result = result?;
+    output::warn_of_zeros(global, result.analogy.zero_words, "words");
 
     output::result(global, serde_json::to_value(&result)?, || {
         let analogy = &result.analogy;

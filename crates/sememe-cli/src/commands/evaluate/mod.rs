@@ -1,4 +1,4 @@
-//! `sememe evaluate`: how good a space is, or vectors as they are. One file per task.
+//! `sememe evaluate`: evaluations of a space, or of vectors from files. One file per task.
 
 mod analogy;
 mod noise;

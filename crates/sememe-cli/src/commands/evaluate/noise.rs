@@ -1,4 +1,4 @@
-//! `sememe evaluate noise`: what is left of the precision as the input gets worse.
+//! `sememe evaluate noise`: robustness, the precision on degraded input.
 
 use sememe::evaluate::Overlap;
 use sememe::files::{self, check_readable, check_writable};

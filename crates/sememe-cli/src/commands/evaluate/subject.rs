@@ -1,4 +1,4 @@
-//! What is evaluated: views of a space, or vectors from files.
+//! The subject of an evaluation: views of a space, or vectors from files.
 
 use std::path::Path;
 
@@ -16,7 +16,7 @@ fn names(space: &Space) -> String {
     space.alignment().model.views.iter().map(|view| view.name.as_str()).collect::<Vec<_>>().join(" or ")
 }
 
-/// A space, if it is one, or none, where it is a file. What is said of vectors must not be said of a space.
+/// Opens a space; `None` if the path is a file. Options that only apply to vectors are errors for a space.
 pub fn open_space(what: &Path, vectors: &Vectors, with: Option<&Path>) -> anyhow::Result<Option<Space>> {
     if !what.is_dir() {
         check_readable(what)?;
@@ -53,7 +53,7 @@ pub fn open_two_vectors(
     Ok([open_vectors(first, true, vectors, global)?, open_vectors(second, false, vectors, global)?])
 }
 
-/// Vectors as they are in a file, but for what was asked to be done to them.
+/// Reads vectors and applies the casing and normalisation of the arguments.
 fn open_vectors(path: &Path, is_first: bool, vectors: &Vectors, global: &Global) -> anyhow::Result<Embeddings> {
     let words = if is_first { vectors.words.clone() } else { None };
     let read = read_vectors(path, words, &vectors.reading, global)?;
@@ -68,7 +68,7 @@ pub fn casing(vectors: &Vectors) -> Casing {
     if vectors.lower { Casing::Lower } else { Casing::Kept }
 }
 
-/// One view, and how its words are looked up.
+/// One view and its casing.
 pub struct View {
     pub name: Option<String>,
     embeddings: Embeddings,
@@ -80,7 +80,7 @@ impl View {
         Words { embeddings: &self.embeddings, casing: self.casing }
     }
 
-    /// The view of a space, which must be named, or the vectors of a file, which may be.
+    /// Opens a view of a space, which needs its name, or vectors from a file, for which a name is optional.
     pub fn open(what: &Path, name: Option<&str>, vectors: &Vectors, global: &Global) -> anyhow::Result<Self> {
         let Some(space) = open_space(what, vectors, None)? else {
             let embeddings = open_vectors(what, true, vectors, global)?;
@@ -125,7 +125,7 @@ impl Direction {
         [self.from.as_deref().unwrap_or("source"), self.to.as_deref().unwrap_or("target")]
     }
 
-    /// The names of the views of a space, which must be given.
+    /// The names of the views of a space, which the arguments must give.
     pub fn names_in(&self, space: &Space) -> anyhow::Result<[&str; 2]> {
         match (&self.from, &self.to) {
             (Some(from), Some(to)) => Ok([from, to]),

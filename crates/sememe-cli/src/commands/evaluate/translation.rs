@@ -1,5 +1,7 @@
 //! `sememe evaluate translation`.
 
+use std::collections::BTreeSet;
+
 use sememe::evaluate::{Bootstrap, Gold, Oov, TranslationEvaluation, TranslationTask};
 use sememe::files::check_readable;
 use sememe::prepare::Casing;
@@ -50,9 +52,10 @@ pub fn run(arguments: &EvaluateTranslation, global: &Global) -> anyhow::Result<(
             results.push(result);
         }
     }
+    warn_of_zeros(&results, global);
     results.iter().filter_map(overlap_warning).for_each(|warning| output::warn(global, warning));
 
-    // The first evaluation is the object itself, for scripts that ask for one.
+    // The keys of the first evaluation are also at the top level, for scripts that ask for one evaluation.
     let mut json = serde_json::to_value(&results[0])?;
     json["evaluations"] = json!(results);
     output::result(global, json, || for_people(&results, &subject))
@@ -107,6 +110,16 @@ fn overlap_warning(result: &TranslationEvaluation) -> Option<String> {
         count(overlap.gold_pairs),
         count(overlap.words)
     ))
+}
+
+/// Warns of zero vectors that are skipped; once, if several criteria skip the same words.
+fn warn_of_zeros(results: &[TranslationEvaluation], global: &Global) {
+    let zeros = |result: &TranslationEvaluation| {
+        let TranslationEvaluation { translation, from, to, .. } = result;
+        [(format!("queries of {from}"), translation.zero_queries), (format!("words of {to}"), translation.zero_targets)]
+    };
+    let zeros: BTreeSet<(String, usize)> = results.iter().flat_map(zeros).collect();
+    zeros.iter().for_each(|(what, zeros)| output::warn_of_zeros(global, *zeros, what));
 }
 
 fn for_people(results: &[TranslationEvaluation], subject: &Subject) -> String {

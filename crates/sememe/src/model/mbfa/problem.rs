@@ -3,7 +3,6 @@
 use super::em::Parameters;
 use crate::error::{Error, Result};
 use crate::linalg::{Cholesky, Mat, add_outer, block, scale_columns, symmetric, times_vector, transpose_times};
-use crate::model::ibfa::few_tuples;
 use crate::model::shrinkage::Shrunk;
 use crate::model::{Emission, FitWarning, Model, Shrinkage, ViewModel};
 use crate::moments::{Moments, spans};
@@ -92,7 +91,7 @@ impl Problem {
             })?;
             let shrunk = shrinkage.apply(&all.covariance(), all.n, &shape.name)?;
             warnings.extend(shrunk.warning(&shape.name));
-            warnings.extend(few_tuples(all.n, std::slice::from_ref(shape), &[shrunk.by]));
+            warnings.extend(FitWarning::few_tuples(all.n, std::slice::from_ref(shape), &[shrunk.by]));
             means.push(all.mean);
             whiteners.push(shrunk);
         }
