@@ -5,8 +5,8 @@ use faer::diag::Diag;
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::evd::{self, ComputeEigenvectors};
 
-use super::products::sequential_product;
-use super::{Failure, Mat, RESIDUAL, Result, scale_columns, symmetric};
+use super::products::{sequential_product, times_vector};
+use super::{Failure, Mat, RESIDUAL, Result, dot, scale_columns, symmetric};
 
 /// Eigenvalues, increasing, and eigenvectors, as columns, of a symmetric matrix.
 pub struct Eigen {
@@ -60,10 +60,76 @@ impl Eigen {
     }
 }
 
+/// Matrices up to this size are decomposed; Lanczos' method is for larger ones.
+const SMALL: usize = 64;
+/// Lanczos steps between two looks at the result, and their maximum.
+const STEPS_AT_A_TIME: usize = 20;
+const MAX_STEPS: usize = 400;
+/// Relative change of the result that counts as convergence.
+const SETTLED: f64 = 1e-14;
+
+/// The largest eigenvalue of a symmetric positive semi-definite matrix, by Lanczos' method with full
+/// reorthogonalisation. It takes a small part of the time of a decomposition.
+pub fn largest_eigenvalue(a: &Mat, what: &str) -> Result<f64> {
+    let n = a.nrows();
+    let largest_of = |matrix: &Mat| Ok(Eigen::new(matrix, what)?.values.last().copied().unwrap_or(0.0));
+    if n <= SMALL {
+        return largest_of(a);
+    }
+    // Any start that is not orthogonal to the eigenvector will do.
+    let mut vector: Vec<f64> = (0..n).map(|i| 1.0 + (i % 7) as f64 / 7.0).collect();
+    let mut basis: Vec<Vec<f64>> = Vec::new();
+    let (mut diagonal, mut beside, mut found) = (Vec::new(), Vec::new(), f64::NAN);
+    loop {
+        let length = dot(&vector, &vector).sqrt();
+        // The basis spans all eigenvectors of the start if what is left of the next vector is rounding.
+        let scale = diagonal.iter().fold(0.0_f64, |scale, x: &f64| scale.max(x.abs()));
+        let is_spanned = !basis.is_empty() && length <= SETTLED * scale;
+        let is_exhausted = is_spanned || basis.len() >= n.min(MAX_STEPS);
+        if is_exhausted || (!basis.is_empty() && basis.len() % STEPS_AT_A_TIME == 0) {
+            let tridiagonal = Mat::from_fn(basis.len(), basis.len(), |i, j| match i.abs_diff(j) {
+                0 => diagonal[i],
+                1 => beside[i.min(j) + 1],
+                _ => 0.0,
+            });
+            let now = largest_of(&tridiagonal)?;
+            if is_exhausted || (now - found).abs() <= SETTLED * now.abs() {
+                return Ok(now);
+            }
+            found = now;
+        }
+        vector.iter_mut().for_each(|x| *x /= length);
+        // The first is the length of the start, which the tridiagonal matrix does not have.
+        beside.push(length);
+        let mut next = times_vector(a, &vector);
+        diagonal.push(dot(&next, &vector));
+        basis.push(std::mem::take(&mut vector));
+        // Twice is enough for orthogonality to rounding.
+        for _ in 0..2 {
+            for known in &basis {
+                let along = dot(&next, known);
+                next.iter_mut().zip(known).for_each(|(x, y)| *x -= along * y);
+            }
+        }
+        vector = next;
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::{outer_gram, sample, times};
     use super::*;
+
+    #[test]
+    fn the_largest_eigenvalue_is_that_of_the_decomposition() {
+        for (n, rank) in [(40, 60), (150, 200), (150, 30), (300, 1)] {
+            let a = outer_gram(&sample(n, rank));
+            let expected = *Eigen::new(&a, "a sample").unwrap().values.last().unwrap();
+            let found = largest_eigenvalue(&a, "a sample").unwrap();
+            assert!((found - expected).abs() < 1e-12 * expected, "{n} x {rank}: {found} {expected}");
+        }
+        assert_eq!(largest_eigenvalue(&Mat::zeros(100, 100), "zero").unwrap(), 0.0);
+    }
 
     #[test]
     fn values_increase_and_map_applies_functions() {

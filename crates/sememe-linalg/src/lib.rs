@@ -19,7 +19,7 @@ mod svd;
 mod views;
 
 pub use self::cholesky::Cholesky;
-pub use self::eigen::Eigen;
+pub use self::eigen::{Eigen, largest_eigenvalue};
 pub use self::elementwise::{add_outer, add_scaled, block, dot, inner, scale_columns, symmetric, trace};
 pub use self::mat::Mat;
 pub use self::products::{

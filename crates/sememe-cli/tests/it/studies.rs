@@ -12,8 +12,12 @@ const DIM: usize = 6;
 
 /// Vectors of a language: the same latent vectors times a matrix of its own, plus noise. Word `i` of `en` is `eni`.
 fn write_language(folder: &Path, code: &str, seed: u64, (words, dim): (usize, usize)) {
-    // Rotations: orthogonal methods are among those that are compared.
-    let (latent, mixing) = (random_rows(words, dim, 0), orthonormal(random_rows(dim, dim, seed)));
+    // Rotations, disturbed: orthogonal methods must find something, and those without a dictionary nothing.
+    let (latent, mut mixing) = (random_rows(words, dim, 0), orthonormal(random_rows(dim, dim, seed)));
+    let disturbance = random_rows(dim, dim, seed + 70);
+    for (x, more) in mixing.iter_mut().flatten().zip(disturbance.iter().flatten()) {
+        *x += 1.5 * more;
+    }
     let mixed = |z: &Vec<f64>| (0..dim).map(|j| z.iter().zip(&mixing).map(|(z, row)| z * row[j]).sum()).collect();
     let rows: Vec<Vec<f64>> = latent.iter().map(mixed).collect();
     // Beyond those of the other tests, every eighth word is the same string in all languages.

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use super::{Emission, FitWarning, ViewModel};
 use crate::error::{Error, Result};
 use crate::linalg::{
-    Cholesky, Eigen, Mat, inner, symmetric, times, times_transpose, times_vector, trace, transpose_times,
+    Cholesky, Mat, inner, largest_eigenvalue, symmetric, times, times_transpose, times_vector, trace, transpose_times,
 };
 use crate::names::serde_as_spelled;
 
@@ -158,8 +158,7 @@ impl Shrinkage {
 /// `1 / sqrt(λ)` for the largest eigenvalue `λ` of the covariance relative to the shrunk one. Both have the same
 /// eigenvectors, and the ratio is largest in the direction of most variance.
 fn kept(covariance: &Mat, by: f64, variance: f64) -> Result<f64> {
-    let values = Eigen::new(covariance, "a covariance")?.values;
-    let largest = values.last().copied().unwrap_or(variance).max(variance);
+    let largest = largest_eigenvalue(covariance, "a covariance")?.max(variance);
     Ok((((1.0 - by) * largest + by * variance) / largest).sqrt().min(1.0))
 }
 
