@@ -4,6 +4,7 @@ mod arguments;
 mod commands;
 mod output;
 mod progress;
+mod signals;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -17,9 +18,8 @@ use sememe::vectors::{self, Format};
 
 use crate::arguments::{Command, Evaluate, Lexicon, Sememe};
 use crate::progress::Interruption;
+use crate::signals::Ending;
 
-/// What shells say of a program that was ended by Ctrl-C.
-const INTERRUPTED: i32 = 130;
 /// Something went wrong while working.
 const FAILURE: u8 = 1;
 /// The request or the input is at fault. clap exits with the same code on wrong usage.
@@ -43,20 +43,25 @@ fn main() -> ExitCode {
     }
 }
 
-/// On Ctrl-C, or when asked to end, removes unfinished outputs and ends the program, unless a fit ends instead.
+/// Removes unfinished outputs and ends the program on Ctrl-C, unless a fit ends instead, and on every other request to
+/// end.
 fn clean_up_when_interrupted(outputs: Vec<PathBuf>, interruption: Arc<Interruption>) -> Arc<AtomicBool> {
     let is_interrupted = Arc::new(AtomicBool::new(false));
     let interrupted = is_interrupted.clone();
-    let handler = move || {
-        if interruption.stops_a_fit() {
+    let end = move |ending: Ending| {
+        if ending == Ending::Interrupted && interruption.stops_a_fit() {
             return;
         }
         interrupted.store(true, Ordering::Release);
+        if let Ending::Truncated(path) = ending {
+            let problem = "it was truncated while it was read; try again when nothing else writes to it";
+            output::error(&anyhow::anyhow!("cannot read {}: {problem}", path.display()));
+        }
         outputs.iter().for_each(|path| remove_unfinished(path));
-        std::process::exit(INTERRUPTED);
+        std::process::exit(ending.exit_code());
     };
-    // Fails where a signal is ignored already, as under nohup or in the background of a script: it shall stay so.
-    let _ = ctrlc::try_set_handler(handler);
+    // Without it the work is done all the same.
+    let _ = signals::watch(end);
     is_interrupted
 }
 

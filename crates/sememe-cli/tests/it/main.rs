@@ -9,6 +9,8 @@ mod not_found;
 mod pipeline;
 mod retrieval;
 mod shell;
+#[cfg(unix)]
+mod signals;
 mod studies;
 mod translation;
 

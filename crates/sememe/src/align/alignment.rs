@@ -32,6 +32,9 @@ pub struct Alignment {
     pub sources: Sources,
     /// Number of words of each view in the space; filled in when the space is written.
     pub words: Vec<usize>,
+    /// A hash of each view's file in the space, by which a file of another space is noticed; filled in when the space is
+    /// written. `None` for views without words, and in spaces written before hashes were recorded.
+    pub file_hashes: Vec<Option<String>>,
     /// Calibrated temperatures, for pairs of views with enough tuples.
     pub temperatures: Vec<Temperature>,
     /// The training pairs, so that evaluations can tell whether a query was trained on. `None` for models fitted from
@@ -75,6 +78,8 @@ struct ViewMetadata {
     dim: usize,
     #[serde(default)]
     words: usize,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    file_hash: Option<String>,
     shrinkage: f64,
 }
 
@@ -143,11 +148,12 @@ impl Alignment {
             method: *method,
             latent: self.model.latent(),
             policy: self.preparation.policy(),
-            views: (views.iter().zip(shrinkage).zip(&self.words))
-                .map(|((view, &shrinkage), &words)| ViewMetadata {
+            views: (views.iter().zip(shrinkage).zip(&self.words).zip(&self.file_hashes))
+                .map(|(((view, &shrinkage), &words), file_hash)| ViewMetadata {
                     name: view.name.clone(),
                     dim: view.dim(),
                     words,
+                    file_hash: file_hash.clone(),
                     shrinkage,
                 })
                 .collect(),
@@ -167,7 +173,10 @@ impl Alignment {
 
     /// [`Alignment::read`] from bytes in memory.
     pub fn read_input(input: &Input) -> Result<Self> {
-        let file = TensorFile::read(input)?;
+        Self::read_file(&TensorFile::read(input)?)
+    }
+
+    pub(crate) fn read_file(file: &TensorFile) -> Result<Self> {
         let metadata: Metadata = file.metadata(KIND, VERSION)?;
         let latent = metadata.latent;
         if metadata.views.len() < 2 || latent == 0 || metadata.sources.views.len() != metadata.views.len() {
@@ -198,7 +207,7 @@ impl Alignment {
             });
         }
         let dims: Vec<usize> = metadata.views.iter().map(|view| view.dim).collect();
-        let preparation = Preparation::read(&file, metadata.policy, &dims)?;
+        let preparation = Preparation::read(file, metadata.policy, &dims)?;
         let model = Model {
             method: metadata.method,
             views,
@@ -209,6 +218,7 @@ impl Alignment {
             trace: metadata.trace,
         };
         let words = metadata.views.iter().map(|view| view.words).collect();
+        let file_hashes = metadata.views.iter().map(|view| view.file_hash.clone()).collect();
         let trained = match file.has(TRAINED) {
             true => Some(
                 TrainedPairs::from_hashes(file.u64s(TRAINED)?)
@@ -217,6 +227,6 @@ impl Alignment {
             false => None,
         };
         let Metadata { sources, temperatures, .. } = metadata;
-        Ok(Alignment { model, preparation, sources, words, temperatures, trained })
+        Ok(Alignment { model, preparation, sources, words, file_hashes, temperatures, trained })
     }
 }

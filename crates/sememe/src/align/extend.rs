@@ -79,6 +79,8 @@ pub fn extend(
             return Err(Error::argument("method of the space", method, expected));
         }
     };
+    extended.words.push(0);
+    extended.file_hashes.push(None);
     extended.model.views.push(fitted);
     extended.model.shrinkage.push(shrinkage);
     let latent = extended.model.latent_view(alignment.model.views.len(), &view)?;

@@ -141,9 +141,10 @@ pub fn fit_evidence(
         fit.mbfa.start = Start::Model(Arc::new(before.model.clone()));
     }
     let (model, warnings) = model::fit(&evidence.moments, &fit, observer)?;
-    let words = vec![0; model.views.len()];
+    let (words, file_hashes) = (vec![0; model.views.len()], vec![None; model.views.len()]);
     let Evidence { preparation, sources, .. } = evidence;
-    Ok((Alignment { model, preparation, sources, words, temperatures: Vec::new(), trained: None }, warnings))
+    let temperatures = Vec::new();
+    Ok((Alignment { model, preparation, sources, words, file_hashes, temperatures, trained: None }, warnings))
 }
 
 /// [`fit_evidence`], then projects the views whose vectors are available. Views are matched by name; the others have no
