@@ -86,12 +86,9 @@ struct ViewMetadata {
 impl Alignment {
     /// Prepares and projects words of a view. Words are spelled by the casing policy; each gets its `E[z|x]`.
     pub fn project(&self, view: usize, embeddings: Embeddings) -> Result<LatentView> {
-        let (rows, words) = {
-            let spelled = self.preparation.casing.of_embeddings(embeddings);
-            (self.prepare(view, spelled.matrix().clone())?, spelled)
-        };
         let name = self.model.views[view].name.as_str();
-        self.model.latent_view(view, &View::from_embeddings(name, words.with_matrix(rows)))
+        let spelled = View::from_embeddings(name, self.preparation.casing.of_embeddings(embeddings));
+        self.model.latent_view(view, spelled.map_rows(|rows| self.prepare(view, rows))?)
     }
 
     /// Prepares rows of a view for the model.

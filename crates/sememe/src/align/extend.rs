@@ -83,7 +83,7 @@ pub fn extend(
     extended.file_hashes.push(None);
     extended.model.views.push(fitted);
     extended.model.shrinkage.push(shrinkage);
-    let latent = extended.model.latent_view(alignment.model.views.len(), &view)?;
+    let latent = extended.model.latent_view(alignment.model.views.len(), view)?;
     Ok(Extended { alignment: extended, latent, warnings })
 }
 

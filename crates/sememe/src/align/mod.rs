@@ -73,8 +73,8 @@ impl Fitted {
     /// Projects every row into the latent space.
     pub fn project(self) -> Result<Aligned> {
         let Fitted { alignment, prepared, warnings } = self;
-        let project = |(view, prepared): (usize, &View)| alignment.model.latent_view(view, prepared).map(Some);
-        let latent = prepared.iter().enumerate().map(project).collect::<Result<_>>()?;
+        let project = |(view, prepared): (usize, View)| alignment.model.latent_view(view, prepared).map(Some);
+        let latent = prepared.into_iter().enumerate().map(project).collect::<Result<_>>()?;
         Ok(Aligned { alignment, latent, warnings })
     }
 }
@@ -167,8 +167,8 @@ pub fn align_evidence(
             continue;
         };
         let view = views.swap_remove(at);
-        let prepared = alignment.prepare(place, view.rows().clone())?;
-        latent.push(Some(alignment.model.latent_view(place, &view.with_rows(prepared))?));
+        let prepared = view.map_rows(|rows| alignment.prepare(place, rows))?;
+        latent.push(Some(alignment.model.latent_view(place, prepared)?));
     }
     Ok(Aligned { alignment, latent, warnings })
 }
