@@ -271,7 +271,7 @@ class FittedModel(Parameterized):
     @classmethod
     def load(cls: type[Self], path: Path) -> Self:
         """Reads the model of a space, also one that the command wrote. Parameters are those recorded in the file."""
-        model = cls._of(_sememe.Space.open(path).alignment)
+        model = cls._of(_sememe.Space.open(path, False).alignment)
         if not isinstance(model, cls):
             kind = type(model).__name__
             raise ValueError(f"{path} holds a model of {kind}, not of {cls.__name__}; use {kind}.load")

@@ -226,6 +226,7 @@ def load(
     format: str | None = None,
     words: Path | None = None,
     strict: bool = False,
+    mmap: bool = False,
     progress: Progress = None,
 ) -> Embeddings:
     """Reads word vectors: word2vec or fastText text, GloVe, word2vec or fastText binary, NumPy, safetensors; also compressed.
@@ -244,6 +245,11 @@ def load(
         The word list of an array; by default ``STEM.words.txt``, ``STEM.txt`` or ``words.txt`` beside it.
     strict
         Anything skipped is an error. Otherwise up to 1 % of the lines may be skipped, with a :class:`ReadWarning`.
+    mmap
+        Map a binary file into memory instead of reading it. float32 arrays (``.npy``, ``.safetensors``) are not copied then, and
+        of a fastText model only what is used is read. The file must not change while the vectors are in use: they would
+        change with it, and if it is truncated the system ends the interpreter (SIGBUS). Files that are replaced by renaming,
+        as sememe writes them, are safe.
     progress
         Receives the progress of reading: a function of two numbers, ``tqdm``, or True.
 
@@ -256,7 +262,7 @@ def load(
     array([1., 2., 3.], dtype=float32)
     """
     with reporting(progress, "reading") as report:
-        native, _, notes = _sememe.Embeddings.read(path, max_words, format, words, strict, report)
+        native, _, notes = _sememe.Embeddings.read(path, max_words, format, words, strict, mmap, report)
     warn((f"{path}: {note}" for note in notes), ReadWarning)
     embeddings = Embeddings._of(native)
     return embeddings.lower() if lower else embeddings

@@ -86,9 +86,14 @@ class Space(Evaluations):
         self._native = native
 
     @classmethod
-    def open(cls, path: Path) -> Space:
-        """Opens a space; vectors stay in their files until they are needed."""
-        return cls(_sememe.Space.open(path))
+    def open(cls, path: Path, mmap: bool = False) -> Space:
+        """Opens a space; the vectors of a view are read when they are first needed.
+
+        With ``mmap`` they are mapped instead: that takes no memory of its own, and processes share it, but while the space is
+        open nobody may overwrite its files in place. (sememe itself only replaces them.) If one is truncated the system ends
+        the interpreter (SIGBUS).
+        """
+        return cls(_sememe.Space.open(path, mmap))
 
     @property
     def path(self) -> Path:
@@ -244,7 +249,7 @@ class Space(Evaluations):
             native = embeddings._native
             notes = self._native.extend(name, native, lexicons, identical, fitting, output, report)
         warn(notes, FitWarning)
-        return Space.open(self.path if output is None else output)
+        return Space.open(self.path if output is None else output, self._native.mmap)
 
     def _latent(self, queries: Any, view: str) -> Rows:
         """Latent vectors of words, or those given."""

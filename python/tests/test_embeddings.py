@@ -52,6 +52,29 @@ def test_written_and_read_again(tmp_path, ending):
     assert sememe.load(tmp_path / f"en.{ending}", max_words=2, lower=True).words == ["house", "dog"]
 
 
+@pytest.mark.parametrize("ending", ["npy", "safetensors"])
+def test_what_happens_to_a_file_after_reading_does_not_matter(tmp_path, ending):
+    path = tmp_path / f"en.{ending}"
+    sememe.Embeddings(WORDS, VECTORS + 1).save(path)
+    emb = sememe.load(path)
+    if ending == "npy":
+        np.save(path, emb.vectors * 2)  # In place: numpy truncates the file, then writes to it.
+        assert (emb.vectors == VECTORS + 1).all() and (np.load(path) == 2 * (VECTORS + 1)).all()
+    path.write_bytes(b"")
+    assert (emb.vectors == VECTORS + 1).all()
+    assert (emb["dog"] == VECTORS[1] + 1).all()
+
+
+def test_arrays_are_mapped_on_request(tmp_path):
+    path = tmp_path / "en.npy"
+    sememe.Embeddings(WORDS, VECTORS + 1).save(path)
+    mapped, read = sememe.load(path, mmap=True), sememe.load(path)
+    with open(path, "r+b") as file:  # Mapped vectors change with their file, which is why it must not be changed.
+        file.seek(-4, 2)
+        file.write(np.float32(99).tobytes())
+    assert mapped.vectors[-1, -1] == 99 and read.vectors[-1, -1] == 12
+
+
 def test_what_is_skipped_is_said_and_progress_told(tmp_path):
     path = tmp_path / "en.vec"
     lines = [f"w{i} {i} 1" for i in range(1, 300)] + ["broken 1"]

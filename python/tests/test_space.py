@@ -130,3 +130,26 @@ def test_the_model_of_a_space(space, demo):
     calibration = model.calibration("en", "fr", "csls")
     assert calibration["temperature"] > 0 and calibration != model.calibration("en", "fr")
     assert model.calibration("en", "fr", "dot") is None
+
+
+def test_a_space_does_not_depend_on_its_files_unless_they_are_mapped(space, tmp_path):
+    folder = tmp_path / "space"
+    shutil.copytree(space.path, folder)
+    read, mapped = sememe.Space.open(folder), sememe.Space.open(folder, mmap=True)
+    expected = space["fr"].vectors
+    assert (read["fr"].vectors == expected).all() and (mapped["fr"].vectors == expected).all()
+    found = read.translate("dog", "en", "fr", 3)
+    del mapped
+    for name in ("en", "fr"):
+        (folder / f"{name}.safetensors").write_bytes(b"")
+    assert (read["fr"].vectors == expected).all() and read.translate("dog", "en", "fr", 3) == found
+
+
+def test_a_view_of_another_space_is_refused(space, demo, tmp_path):
+    folder, other = tmp_path / "space", tmp_path / "other"
+    shutil.copytree(space.path, folder)
+    pair = {name: demo[name] for name in ("en", "fr")}
+    sememe.IBFA(100, shrinkage=0.5).fit(pair, TRAIN).save(other)
+    shutil.copy(other / "fr.safetensors", folder)
+    with pytest.raises(ValueError, match="fr.safetensors: is not the file that this space was written with"):
+        sememe.Space.open(folder).translate("dog", "en", "fr")

@@ -4,6 +4,7 @@ mod arguments;
 mod commands;
 mod output;
 mod progress;
+mod signals;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -17,10 +18,9 @@ use sememe::vectors::{self, Format};
 
 use crate::arguments::{Command, Evaluate, Lexicon, Sememe};
 use crate::progress::Interruption;
+use crate::signals::Ending;
 
-/// The exit code that shells report for a program ended by Ctrl-C.
-const INTERRUPTED: i32 = 130;
-/// The exit code of failures while working.
+/// Something went wrong while working.
 const FAILURE: u8 = 1;
 /// The exit code of wrong arguments and bad input. clap uses the same code for wrong usage.
 const BAD_INPUT: u8 = 2;
@@ -43,20 +43,25 @@ fn main() -> ExitCode {
     }
 }
 
-/// On Ctrl-C or a termination signal, removes unfinished outputs and ends the program, unless a fit stops early instead.
+/// Removes unfinished outputs and ends the program on Ctrl-C, unless a fit ends instead, and on every other request to
+/// end.
 fn clean_up_when_interrupted(outputs: Vec<PathBuf>, interruption: Arc<Interruption>) -> Arc<AtomicBool> {
     let is_interrupted = Arc::new(AtomicBool::new(false));
     let interrupted = is_interrupted.clone();
-    let handler = move || {
-        if interruption.stops_a_fit() {
+    let end = move |ending: Ending| {
+        if ending == Ending::Interrupted && interruption.stops_a_fit() {
             return;
         }
         interrupted.store(true, Ordering::Release);
+        if let Ending::Truncated(path) = ending {
+            let problem = "it was truncated while it was read; try again when nothing else writes to it";
+            output::error(&anyhow::anyhow!("cannot read {}: {problem}", path.display()));
+        }
         outputs.iter().for_each(|path| remove_unfinished(path));
-        std::process::exit(INTERRUPTED);
+        std::process::exit(ending.exit_code());
     };
-    // Fails if the signal is already ignored, as under nohup or in the background of a script. It stays ignored.
-    let _ = ctrlc::try_set_handler(handler);
+    // Without it the work is done all the same.
+    let _ = signals::watch(end);
     is_interrupted
 }
 

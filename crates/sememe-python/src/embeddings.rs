@@ -32,6 +32,7 @@ impl Embeddings {
 
     /// Reads a file of any format.
     #[staticmethod]
+    #[allow(clippy::too_many_arguments)]
     fn read(
         py: Python<'_>,
         path: PathBuf,
@@ -39,6 +40,7 @@ impl Embeddings {
         format: Option<&str>,
         words: Option<PathBuf>,
         strict: bool,
+        mmap: bool,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<ReadFile> {
         let format = format.map(str::parse).transpose().map_err(exception)?;
@@ -47,7 +49,8 @@ impl Embeddings {
                 .with_max_words(max_words)
                 .with_format(format)
                 .with_words(words)
-                .with_strict(strict);
+                .with_strict(strict)
+                .with_mmap(mmap);
             vectors::read(&path, &options, &**monitor)
         })?;
         let mut notes: Vec<String> = read.warnings.iter().map(ToString::to_string).collect();

@@ -27,6 +27,9 @@ use crate::work::{briefly, run};
 pub struct Space {
     space: Arc<space::Space>,
     alignment: Py<Alignment>,
+    /// Whether its views are mapped instead of read.
+    #[pyo3(get)]
+    mmap: bool,
 }
 
 /// Candidates for every word: the candidate, its score, and its confidence if the space is calibrated.
@@ -47,10 +50,10 @@ type InducedRows<'py> = (
 #[pymethods]
 impl Space {
     #[staticmethod]
-    fn open(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
-        let space = briefly(py, || space::Space::open(&path))?.map_err(exception)?;
+    fn open(py: Python<'_>, path: PathBuf, mmap: bool) -> PyResult<Self> {
+        let space = briefly(py, || space::Space::open_with(&path, mmap))?.map_err(exception)?;
         let alignment = Py::new(py, Alignment(space.shared_alignment()))?;
-        Ok(Space { space: Arc::new(space), alignment })
+        Ok(Space { space: Arc::new(space), alignment, mmap })
     }
 
     #[getter]
@@ -187,9 +190,7 @@ impl Space {
     ) -> PyResult<Vec<String>> {
         let options = fitting.options()?;
         let space = self.space.clone();
-        if output.is_none() {
-            space.check_extendable(&name).map_err(exception)?;
-        }
+        let reservation = space.reserve(&name, output.as_deref()).map_err(exception)?;
         let latent = briefly(py, || space.latent_views())?.map_err(exception)?;
         let casing = space.alignment().preparation.casing;
         let embeddings = casing.of_embeddings(embeddings.get().0.clone());
@@ -202,7 +203,7 @@ impl Space {
         run(py, progress, move |monitor| {
             let view = View::from_embeddings(name, embeddings);
             let extended = align::extend(space.alignment(), &latent, view, &tuples, &options, &**monitor)?;
-            space.extend(&extended.alignment, &extended.latent, output.as_deref())?;
+            space.extend(&extended.alignment, &extended.latent, reservation)?;
             Ok(extended.warnings.iter().map(ToString::to_string).collect())
         })
     }

@@ -149,7 +149,7 @@ struct Location {
     len: usize,
 }
 
-/// An open safetensors file. The arrays stay in the file.
+/// An open safetensors file.
 pub(crate) struct TensorFile {
     path: PathBuf,
     bytes: Bytes,
@@ -160,6 +160,11 @@ pub(crate) struct TensorFile {
 impl TensorFile {
     pub(crate) fn open(path: &Path) -> Result<Self> {
         Self::read(&Input::open(path)?)
+    }
+
+    /// Memory-maps the file; see [`Input::open_with`].
+    pub(crate) fn map(path: &Path) -> Result<Self> {
+        Self::read(&Input::open_with(path, true)?)
     }
 
     pub(crate) fn read(input: &Input) -> Result<Self> {
@@ -190,6 +195,11 @@ impl TensorFile {
 
     pub(crate) fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// The whole content of the file.
+    pub(crate) fn content(&self) -> &[u8] {
+        &self.bytes
     }
 
     /// Our metadata; an error unless the file is of this kind and version.

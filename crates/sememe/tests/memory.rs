@@ -9,8 +9,12 @@ use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
+use sememe::align::{AlignOptions, align};
 use sememe::files::Input;
+use sememe::lexicon::Tuples;
+use sememe::model::{FitOptions, Shrinkage};
 use sememe::moments::Evidence;
+use sememe::vectors::{self, Embeddings, Format, Matrix, ReadOptions, View};
 
 /// For buffers of fixed size and for threads: what is read here takes far less, or would take far more.
 const LIMIT: usize = 16 << 20;
@@ -90,4 +94,33 @@ fn files_that_hold_no_moments_are_not_decompressed_to_see_that() {
     }
     let (read, peak) = peak_of(|| Evidence::read_input(&text));
     assert!(read.is_err() && peak < LIMIT, "{peak} bytes were asked for to read moments from text");
+}
+
+/// An array is read, normalised, projected and written in the memory of one matrix.
+#[test]
+fn projecting_takes_the_memory_of_one_matrix() {
+    let _alone = ALONE.lock();
+    let folder = tempfile::tempdir().unwrap();
+    let (input, output) = (folder.path().join("a.npy"), folder.path().join("out.npy"));
+    let embeddings = |rows: usize, dim: usize| {
+        let values = (0..rows * dim).map(|at| ((at * at % 10_007) as f32 * 0.37).sin()).collect();
+        let words: Vec<String> = (0..rows).map(|row| format!("w{row}")).collect();
+        Embeddings::new(words.iter().map(String::as_str).collect(), Matrix::new(values, dim))
+    };
+    let (rows, dim) = (200_000, 80);
+    vectors::write(&embeddings(rows, dim), &input, Format::Npy).unwrap();
+    let views = ["a", "b"].map(|name| View::from_embeddings(name, embeddings(500, dim)));
+    let mut tuples = Tuples::new(2);
+    (0..500).for_each(|row| assert!(tuples.add(&[Some(row), Some(row)])));
+    let options = AlignOptions::default().with_fit(FitOptions::default().with_shrinkage(Shrinkage::By(0.5)));
+    let alignment = align(views.to_vec(), &tuples, &options, &()).unwrap().alignment;
+    let (_, peak) = peak_of(|| {
+        let input = Input::open_with(&input, true).unwrap();
+        let read = vectors::read_to_change(input, &ReadOptions::default(), &()).unwrap();
+        let projected = alignment.project(0, read.embeddings).unwrap();
+        vectors::write(&projected.view.named(), &output, Format::Npy).unwrap();
+    });
+    let matrix = rows * dim * size_of::<f32>();
+    // The rest is words, densities, and blocks of fixed size.
+    assert!(peak < matrix * 6 / 5 + LIMIT, "{peak} bytes for a matrix of {matrix}");
 }

@@ -312,6 +312,7 @@ impl Reading {
             .with_format(self.format)
             .with_words(words)
             .with_strict(self.strict)
+            .with_mmap(true)
     }
 }
 

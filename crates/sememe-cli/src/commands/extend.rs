@@ -18,9 +18,6 @@ use crate::output::{self, count};
 use crate::progress::{Interruption, Rounds, Stopwatch};
 
 pub fn run(arguments: &Extend, global: &Global, interruption: &Arc<Interruption>) -> anyhow::Result<()> {
-    if let Some(output) = &arguments.output {
-        Space::check_writable(output)?;
-    }
     let mut stopwatch = Stopwatch::start(global);
     let space = Space::open(&arguments.space)?;
     let alignment = space.alignment();
@@ -29,8 +26,10 @@ pub fn run(arguments: &Extend, global: &Global, interruption: &Arc<Interruption>
     if names[..names.len() - 1].contains(&new.as_str()) {
         return Err(BadUsage(format!("the space has a view named {new:?} already; choose another name")).into());
     }
-    if arguments.output.is_none() {
-        space.check_extendable(new)?;
+    let reservation = space.reserve(new, arguments.output.as_deref())?;
+    if let Some(file) = reservation.left_behind() {
+        let file = file.display();
+        output::warn(global, format_args!("{file} was left by an extension that did not finish: it is replaced"));
     }
     let dictionaries =
         arguments.lexicon.iter().map(|text| Dictionary::parse(text, &names)).collect::<Result<Vec<_>, _>>()?;
@@ -74,7 +73,7 @@ pub fn run(arguments: &Extend, global: &Global, interruption: &Arc<Interruption>
     for warning in &warnings {
         output::warn(global, warning);
     }
-    space.extend(&alignment, &latent, arguments.output.as_deref())?;
+    space.extend(&alignment, &latent, reservation)?;
     stopwatch.finished("writing");
 
     let written = arguments.output.as_deref().unwrap_or(space.path()).display().to_string();

@@ -29,7 +29,7 @@ pub fn run(arguments: &Inspect, global: &Global) -> anyhow::Result<()> {
             Err(BadUsage("--curve draws how a space was fitted; give a space".to_owned()).into())
         }
         false => {
-            let input = Input::open(&arguments.what)?;
+            let input = Input::open_with(&arguments.what, true)?;
             match Evidence::is_in(&input)? {
                 true => moments(&Evidence::read_input(&input)?, global),
                 false => vectors(&input, arguments, global),

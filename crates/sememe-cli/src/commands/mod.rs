@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 
 use sememe::files::{Input, check_readable};
 use sememe::gather::ViewRead;
-use sememe::vectors::{self, Read};
+use sememe::vectors::{self, Read, ReadOptions};
 
 use crate::arguments::{Global, Reading};
 use crate::output;
@@ -30,16 +30,31 @@ use crate::progress::Bar;
 
 /// Reads vectors with a progress bar, and warns of skipped lines.
 fn read_vectors(path: &Path, words: Option<PathBuf>, reading: &Reading, global: &Global) -> anyhow::Result<Read> {
-    read_input(&Input::open(path)?, words, reading, global)
+    read_input(&Input::open_with(path, true)?, words, reading, global)
 }
 
 /// [`read_vectors`] of an open file: a pipe cannot be opened twice.
 fn read_input(input: &Input, words: Option<PathBuf>, reading: &Reading, global: &Global) -> anyhow::Result<Read> {
+    read_with(input.path(), words, reading, global, |options, bar| vectors::read_input(input, None, options, bar))
+}
+
+/// [`read_vectors`] for vectors that will be changed.
+fn read_to_change(path: &Path, words: Option<PathBuf>, reading: &Reading, global: &Global) -> anyhow::Result<Read> {
+    let input = Input::open_with(path, true)?;
+    read_with(path, words, reading, global, |options, bar| vectors::read_to_change(input, options, bar))
+}
+
+fn read_with(
+    path: &Path,
+    words: Option<PathBuf>,
+    reading: &Reading,
+    global: &Global,
+    read: impl FnOnce(&ReadOptions, &Bar) -> sememe::Result<Read>,
+) -> anyhow::Result<Read> {
     // A missing list is an error even if the file of vectors has words of its own.
     words.iter().try_for_each(|words| check_readable(words))?;
-    let path = input.path();
     let bar = Bar::reading(global, path);
-    let read = vectors::read_input(input, None, &reading.options(words), &*bar);
+    let read = read(&reading.options(words), &bar);
     bar.finish();
     let read = read?;
     report_vectors(path, &ViewRead::new(&read), global);

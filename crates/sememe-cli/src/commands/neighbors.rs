@@ -59,7 +59,7 @@ pub fn run(arguments: &Neighbors, global: &Global) -> anyhow::Result<()> {
 
 fn read(path: &Path, global: &Global) -> anyhow::Result<Matrix> {
     let bar = Bar::reading(global, path);
-    let matrix = vectors::read_matrix(path, &ReadOptions::default(), &*bar);
+    let matrix = vectors::read_matrix(path, &ReadOptions::default().with_mmap(true), &*bar);
     bar.finish();
     Ok(matrix?)
 }

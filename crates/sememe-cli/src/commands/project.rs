@@ -6,7 +6,7 @@ use sememe::space::Space;
 use sememe::vectors::{self, Format};
 use serde_json::json;
 
-use super::read_vectors;
+use super::read_to_change;
 use crate::arguments::{Global, Project};
 use crate::output::{self, count};
 use crate::progress::Stopwatch;
@@ -18,7 +18,7 @@ pub fn run(arguments: &Project, global: &Global) -> anyhow::Result<()> {
     let mut stopwatch = Stopwatch::start(global);
     let space = Space::open(&arguments.space)?;
     let view = space.alignment().model.view_index(&arguments.vectors.name)?;
-    let read = read_vectors(&arguments.vectors.path, arguments.words.clone(), &arguments.reading, global)?;
+    let read = read_to_change(&arguments.vectors.path, arguments.words.clone(), &arguments.reading, global)?;
     let report = ViewRead::new(&read);
     stopwatch.finished("reading");
     let projected = space.alignment().project(view, read.embeddings)?.view.named();

@@ -139,12 +139,13 @@ fn per_cent(probability: f64) -> String {
 /// Opens the vectors for out-of-vocabulary words. Of a fastText model only a few words are read, because it composes the
 /// vector of any word.
 fn read_further(path: &Path, global: &Global) -> anyhow::Result<Embeddings> {
-    let little = vectors::read(path, &ReadOptions::default().with_max_words(Some(1)), &())?;
+    let options = ReadOptions::default().with_mmap(true);
+    let little = vectors::read(path, &options.clone().with_max_words(Some(1)), &())?;
     if little.format == Format::FastText && little.embeddings.subwords().is_some() {
         return Ok(little.embeddings);
     }
     let bar = Bar::reading(global, path);
-    let read = vectors::read(path, &ReadOptions::default(), &*bar);
+    let read = vectors::read(path, &options, &*bar);
     bar.finish();
     Ok(read?.embeddings)
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::{random_rows, refused, sememe, text, vectors_text};
 
-fn folder_with_vectors() -> tempfile::TempDir {
+pub fn folder_with_vectors() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let vectors = |seed: u64| vectors_text(&random_rows(60, 3, seed), |i| format!("w{i}"));
     std::fs::write(folder.path().join("a.vec"), vectors(1)).unwrap();
@@ -131,7 +131,7 @@ fn what_the_system_said_is_said_once() {
 
 /// Runs a line of shell with `$SEMEME` as the command.
 #[cfg(unix)]
-fn shell(folder: &Path, line: &str) -> std::process::Output {
+pub fn shell(folder: &Path, line: &str) -> std::process::Output {
     std::process::Command::new("sh")
         .current_dir(folder)
         .env("SEMEME", env!("CARGO_BIN_EXE_sememe"))
@@ -179,71 +179,6 @@ fn vectors_can_be_piped() {
     assert!(text(&inspected.stdout).contains("60"), "{}", text(&inspected.stderr));
     let named = "mkfifo pipe && (cat pipe >copy.txt &) && \"$SEMEME\" convert a.vec pipe --to glove && test -p pipe";
     assert!(shell(folder.path(), named).status.success());
-}
-
-#[cfg(unix)]
-#[test]
-fn an_interrupted_command_leaves_nothing() {
-    if ignores_interruption() {
-        return;
-    }
-    let folder = folder_with_vectors();
-    let names = || -> std::collections::BTreeSet<String> {
-        let entries = std::fs::read_dir(folder.path()).unwrap();
-        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
-    };
-    // The words go into a file beside, then the array into a pipe that nobody reads: the command waits there.
-    assert!(shell(folder.path(), "mkfifo b.npy").status.success());
-    let before = names();
-    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_sememe"));
-    let mut child = command.current_dir(folder.path()).args(["convert", "a.vec", "b.npy"]).spawn().unwrap();
-    // It waits only after the check of the output, whose temporary file goes away again: so look for one that stays.
-    let mut seen = before.clone();
-    while seen == before || seen != names() {
-        assert!(child.try_wait().unwrap().is_none(), "it should still be waiting");
-        seen = names();
-        std::thread::sleep(std::time::Duration::from_millis(100));
-    }
-    assert!(shell(folder.path(), &format!("kill -TERM {}", child.id())).status.success());
-    assert_eq!(child.wait().unwrap().code(), Some(130));
-    assert_eq!(names(), before);
-}
-
-/// Retrieval keeps terms in the space while it exports: what is not finished of them is removed too.
-#[cfg(unix)]
-#[test]
-fn an_interrupted_export_leaves_nothing_in_the_space() {
-    if ignores_interruption() {
-        return;
-    }
-    let folder = folder_with_vectors();
-    let align = ["align", "a=a.vec", "b=b.vec", "--lexicon", "a-b=pairs.txt", "-o", "space", "--quiet"];
-    assert!(sememe(folder.path(), &align).status.success());
-    // Nobody reads the pipe: the command waits there, with its terms written.
-    assert!(shell(folder.path(), "mkfifo out.vec").status.success());
-    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_sememe"));
-    let export = ["export", "space", "--view", "b", "--for", "csls", "-o", "out.vec"];
-    let mut child = command.current_dir(folder.path()).args(export).spawn().unwrap();
-    let terms = folder.path().join("space/csls.a+b.terms");
-    while !terms.exists() {
-        assert!(child.try_wait().unwrap().is_none(), "it should still be waiting");
-        std::thread::sleep(std::time::Duration::from_millis(20));
-    }
-    // As they are called while they are written.
-    let unfinished = folder.path().join(format!("space/.csls.a+b.terms.sememe-{}-x", child.id()));
-    std::fs::rename(&terms, &unfinished).unwrap();
-    assert!(shell(folder.path(), &format!("kill -INT {}", child.id())).status.success());
-    assert_eq!(child.wait().unwrap().code(), Some(130));
-    assert!(!unfinished.exists(), "terms that were not finished are left in the space");
-}
-
-/// Whether the tests run under nohup or the like: what is ignored stays ignored, then.
-#[cfg(unix)]
-fn ignores_interruption() -> bool {
-    const HUP_INT_TERM: u64 = 1 | 1 << 1 | 1 << 14;
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).is_some_and(|mask| mask & HUP_INT_TERM != 0)
 }
 
 #[test]

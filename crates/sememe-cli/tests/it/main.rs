@@ -12,6 +12,8 @@ mod pipeline;
 mod random;
 mod retrieval;
 mod shell;
+#[cfg(unix)]
+mod signals;
 mod studies;
 mod translation;
 

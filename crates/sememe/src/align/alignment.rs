@@ -33,6 +33,9 @@ pub struct Alignment {
     pub sources: Sources,
     /// Number of words of each view in the space; filled in when the space is written.
     pub words: Vec<usize>,
+    /// A hash of each view's file in the space, by which a file of another space is noticed; filled in when the space is
+    /// written. `None` for views without words, and in spaces written before hashes were recorded.
+    pub file_hashes: Vec<Option<String>>,
     /// Calibrated confidences, for pairs of views with enough held-out tuples.
     pub calibrations: Vec<PairCalibration>,
     /// The training pairs, so that evaluations can tell whether a query was trained on. `None` for models fitted from
@@ -77,18 +80,17 @@ struct ViewMetadata {
     dim: usize,
     #[serde(default)]
     words: usize,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    file_hash: Option<String>,
     shrinkage: f64,
 }
 
 impl Alignment {
     /// Prepares and projects words of a view. Words are spelled by the casing policy; each gets its `E[z|x]`.
     pub fn project(&self, view: usize, embeddings: Embeddings) -> Result<LatentView> {
-        let (rows, words) = {
-            let spelled = self.preparation.casing.of_embeddings(embeddings);
-            (self.prepare(view, spelled.matrix().clone())?, spelled)
-        };
         let name = self.model.views[view].name.as_str();
-        self.model.latent_view(view, &View::from_embeddings(name, words.with_matrix(rows)))
+        let spelled = View::from_embeddings(name, self.preparation.casing.of_embeddings(embeddings));
+        self.model.latent_view(view, spelled.map_rows(|rows| self.prepare(view, rows))?)
     }
 
     /// Prepares rows of a view for the model.
@@ -142,11 +144,12 @@ impl Alignment {
             method: *method,
             latent: self.model.latent(),
             policy: self.preparation.policy(),
-            views: (views.iter().zip(shrinkage).zip(&self.words))
-                .map(|((view, &shrinkage), &words)| ViewMetadata {
+            views: (views.iter().zip(shrinkage).zip(&self.words).zip(&self.file_hashes))
+                .map(|(((view, &shrinkage), &words), file_hash)| ViewMetadata {
                     name: view.name.clone(),
                     dim: view.dim(),
                     words,
+                    file_hash: file_hash.clone(),
                     shrinkage,
                 })
                 .collect(),
@@ -166,7 +169,10 @@ impl Alignment {
 
     /// [`Alignment::read`] from bytes in memory.
     pub fn read_input(input: &Input) -> Result<Self> {
-        let file = TensorFile::read(input)?;
+        Self::read_file(&TensorFile::read(input)?)
+    }
+
+    pub(crate) fn read_file(file: &TensorFile) -> Result<Self> {
         let metadata: Metadata = file.metadata(KIND, VERSION)?;
         let latent = metadata.latent;
         if metadata.views.len() < 2 || latent == 0 || metadata.sources.views.len() != metadata.views.len() {
@@ -196,7 +202,7 @@ impl Alignment {
             });
         }
         let dims: Vec<usize> = metadata.views.iter().map(|view| view.dim).collect();
-        let preparation = Preparation::read(&file, metadata.policy, &dims)?;
+        let preparation = Preparation::read(file, metadata.policy, &dims)?;
         let model = Model {
             method: metadata.method,
             views,
@@ -207,6 +213,7 @@ impl Alignment {
             trace: metadata.trace,
         };
         let words = metadata.views.iter().map(|view| view.words).collect();
+        let file_hashes = metadata.views.iter().map(|view| view.file_hash.clone()).collect();
         let trained = match file.has(TRAINED) {
             true => Some(
                 TrainedPairs::from_hashes(file.u64s(TRAINED)?)
@@ -215,6 +222,6 @@ impl Alignment {
             false => None,
         };
         let Metadata { sources, calibrations, .. } = metadata;
-        Ok(Alignment { model, preparation, sources, words, calibrations, trained })
+        Ok(Alignment { model, preparation, sources, words, file_hashes, calibrations, trained })
     }
 }

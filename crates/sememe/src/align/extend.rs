@@ -69,9 +69,11 @@ pub fn extend(
     let (fitted, shrinkage, warnings) = fit_view(&alignment.model, latent, &view, tuples, &options, observer)?;
     let calibrated = calibrations(&alignment.model, latent, &view, tuples, &options, observer);
     extended.calibrations.extend(unless_stopped(calibrated)?);
+    extended.words.push(0);
+    extended.file_hashes.push(None);
     extended.model.views.push(fitted);
     extended.model.shrinkage.push(shrinkage);
-    let latent = extended.model.latent_view(alignment.model.views.len(), &view)?;
+    let latent = extended.model.latent_view(alignment.model.views.len(), view)?;
     Ok(Extended { alignment: extended, latent, warnings })
 }
 

@@ -79,8 +79,8 @@ impl Fitted {
     /// Projects every row into the latent space.
     pub fn project(self) -> Result<Aligned> {
         let Fitted { alignment, prepared, shrinkage_rule, warnings } = self;
-        let project = |(view, prepared): (usize, &View)| alignment.model.latent_view(view, prepared).map(Some);
-        let latent = prepared.iter().enumerate().map(project).collect::<Result<_>>()?;
+        let project = |(view, prepared): (usize, View)| alignment.model.latent_view(view, prepared).map(Some);
+        let latent = prepared.into_iter().enumerate().map(project).collect::<Result<_>>()?;
         Ok(Aligned { alignment, latent, shrinkage_rule, warnings })
     }
 }
@@ -175,9 +175,10 @@ pub fn fit_evidence(
         fit.mbfa.start = Start::Model(Arc::new(before.model.clone()));
     }
     let (model, warnings) = model::fit(&evidence.moments, &fit, observer)?;
-    let words = vec![0; model.views.len()];
+    let (words, file_hashes) = (vec![0; model.views.len()], vec![None; model.views.len()]);
     let Evidence { preparation, sources, .. } = evidence;
-    Ok((Alignment { model, preparation, sources, words, calibrations: Vec::new(), trained: None }, warnings))
+    let calibrations = Vec::new();
+    Ok((Alignment { model, preparation, sources, words, file_hashes, calibrations, trained: None }, warnings))
 }
 
 /// [`fit_evidence`], then projects the views whose vectors are available. Views are matched by name; the others have no
@@ -200,8 +201,8 @@ pub fn align_evidence(
             continue;
         };
         let view = views.swap_remove(at);
-        let prepared = alignment.prepare(place, view.rows().clone())?;
-        latent.push(Some(alignment.model.latent_view(place, &view.with_rows(prepared))?));
+        let prepared = view.map_rows(|rows| alignment.prepare(place, rows))?;
+        latent.push(Some(alignment.model.latent_view(place, prepared)?));
     }
     let shrinkage_rule = match options.fit.shrinkage {
         Shrinkage::Auto => ShrinkageRule::Formula,

@@ -1,7 +1,7 @@
 //! Detection of compression, and decompression. All formats but gzip need a Cargo feature each, because their libraries
 //! are written in C.
 
-use std::io::{self, Read};
+use std::io::{self, BufRead, Read};
 use std::path::Path;
 
 use crate::error::{Error, Place, Result};
@@ -25,7 +25,7 @@ impl Compression {
     }
 
     /// Decompresses `raw`, the content of the file at `path`.
-    pub(super) fn reader<'a>(self, path: &Path, raw: &'a [u8]) -> Result<Box<dyn Read + 'a>> {
+    pub(super) fn reader<'a>(self, path: &Path, raw: impl BufRead + 'a) -> Result<Box<dyn Read + 'a>> {
         match self {
             Compression::Gzip => Ok(Box::new(flate2::bufread::MultiGzDecoder::new(raw))),
             #[cfg(feature = "xz")]

@@ -1,14 +1,13 @@
-//! Input files: memory-mapped or decompressed, with text in blocks of whole lines.
+//! Input files: read, memory-mapped or decompressed, with text in blocks of whole lines.
 
 use std::fs::{self, File};
-use std::io::{self, Read};
+use std::io::{self, BufReader, Read, Seek};
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use memmap2::Mmap;
-
 use super::compression::{Compression, decompression_error};
+use super::mapped::Mapped;
 use crate::error::{Error, Place, Result};
 
 /// Immutable bytes that are cheap to clone.
@@ -18,19 +17,20 @@ pub(crate) struct Bytes(Storage);
 #[derive(Clone)]
 enum Storage {
     /// A memory-mapped file.
-    Mapped(Arc<Mmap>),
-    /// Bytes read or decompressed into memory.
+    Mapped(Arc<Mapped>),
+    /// Bytes that were decompressed or given.
     Owned(Arc<Vec<u8>>),
+    /// The first `len` bytes of numbers: a file that was read whole, aligned so that its numbers need not be copied.
+    Aligned { numbers: Arc<Vec<f32>>, len: usize },
 }
 
 impl Bytes {
-    /// Maps a file into memory.
-    ///
-    /// # Safety
-    /// The file must not be truncated or changed while the bytes are in use.
-    unsafe fn map(file: &File) -> io::Result<Self> {
-        // SAFETY: the caller upholds the contract.
-        Ok(Bytes(Storage::Mapped(Arc::new(unsafe { Mmap::map(file) }?))))
+    /// The bytes as numbers that can be shared or changed, if they are stored so.
+    pub(crate) fn aligned(&self) -> Option<&Arc<Vec<f32>>> {
+        match &self.0 {
+            Storage::Aligned { numbers, .. } => Some(numbers),
+            Storage::Mapped(_) | Storage::Owned(_) => None,
+        }
     }
 }
 
@@ -41,6 +41,7 @@ impl Deref for Bytes {
         match &self.0 {
             Storage::Mapped(map) => map,
             Storage::Owned(bytes) => bytes,
+            Storage::Aligned { numbers, len } => &bytemuck::cast_slice(numbers)[..*len],
         }
     }
 }
@@ -54,41 +55,60 @@ impl From<Vec<u8>> for Bytes {
 /// An input file, plain or compressed.
 pub struct Input {
     path: PathBuf,
-    raw: Bytes,
+    source: Source,
     compression: Option<Compression>,
+}
+
+enum Source {
+    /// A regular file of this length.
+    File { file: File, len: u64, mmap: bool },
+    /// A pipe that was read, or data in memory.
+    Memory(Bytes),
 }
 
 impl Input {
     /// Opens a file. Folders and empty files are errors.
-    ///
-    /// A plain file is memory-mapped, so it must not be truncated while it is in use. A file that cannot be mapped,
-    /// such as a pipe, is read into memory.
     pub fn open(path: &Path) -> Result<Self> {
+        Self::open_with(path, false)
+    }
+
+    /// Opens a file. With `mmap`, content that is needed as a whole is memory-mapped instead of read: that takes no
+    /// memory of its own, but the file must not be changed while the content is in use. If it is truncated, the
+    /// operating system ends the program by a signal. Text is always read, and a pipe cannot be mapped.
+    pub fn open_with(path: &Path, mmap: bool) -> Result<Self> {
         let file = File::open(path).map_err(|e| Error::read(path, e))?;
         let about = file.metadata().map_err(|e| Error::read(path, e))?;
         refuse_folder(path, &about)?;
-        let raw = if about.is_file() && about.len() > 0 {
-            // SAFETY: the map is only read. The documented contract excludes truncation.
-            unsafe { Bytes::map(&file) }.map_err(|e| Error::read(path, e))?
-        } else {
-            let mut bytes = Vec::new();
-            (&file).read_to_end(&mut bytes).map_err(|e| Error::read(path, e))?;
-            bytes.into()
-        };
-        Self::new(path, raw)
+        // Files of the system, such as those in /proc, tell no length.
+        if about.is_file() && about.len() > 0 {
+            return Self::new(path, Source::File { file, len: about.len(), mmap });
+        }
+        let mut bytes = Vec::new();
+        (&file).read_to_end(&mut bytes).map_err(|e| Error::read(path, e))?;
+        Self::new(path, Source::Memory(bytes.into()))
     }
 
     /// Data in memory, with a name for messages. Readers treat it like a file.
     pub fn from_bytes(name: impl Into<PathBuf>, bytes: Vec<u8>) -> Result<Self> {
-        Self::new(&name.into(), bytes.into())
+        Self::new(&name.into(), Source::Memory(bytes.into()))
     }
 
-    fn new(path: &Path, raw: Bytes) -> Result<Self> {
-        if raw.is_empty() {
+    fn new(path: &Path, source: Source) -> Result<Self> {
+        let mut input = Input { path: path.to_owned(), source, compression: None };
+        let beginning = input.head(LONGEST_MAGIC)?;
+        if beginning.is_empty() {
             return Err(Error::malformed(path, Place::Whole, "is empty"));
         }
-        let compression = Compression::of(&raw);
-        Ok(Input { path: path.to_owned(), raw, compression })
+        input.compression = Compression::of(&beginning);
+        Ok(input)
+    }
+
+    /// The same file, read instead of mapped.
+    pub(crate) fn copied(mut self) -> Self {
+        if let Source::File { mmap, .. } = &mut self.source {
+            *mmap = false;
+        }
+        self
     }
 
     /// The path of the file.
@@ -98,12 +118,22 @@ impl Input {
 
     /// Size on disk, before any decompression.
     pub fn stored_len(&self) -> u64 {
-        self.raw.len() as u64
+        match &self.source {
+            Source::File { len, .. } => *len,
+            Source::Memory(bytes) => bytes.len() as u64,
+        }
     }
 
-    /// The stored content, before any decompression.
-    pub(super) fn stored(&self) -> &[u8] {
-        &self.raw
+    /// Reads the stored content from its beginning, before any decompression. There is one reader at a time.
+    pub(super) fn stored(&self) -> Result<Box<dyn io::BufRead + '_>> {
+        match &self.source {
+            Source::File { file, len, .. } => {
+                let mut file: &File = file;
+                file.rewind().map_err(|e| Error::read(&self.path, e))?;
+                Ok(Box::new(BufReader::with_capacity(STORED_BUFFER, Whole { file, left: *len })))
+            }
+            Source::Memory(bytes) => Ok(Box::new(&**bytes)),
+        }
     }
 
     pub(crate) fn is_compressed(&self) -> bool {
@@ -113,18 +143,35 @@ impl Input {
     /// The first `len` bytes of the (decompressed) content, or fewer if it is shorter.
     pub(crate) fn head(&self, len: usize) -> Result<Vec<u8>> {
         let mut head = Vec::new();
-        self.reader()?.take(len as u64).read_to_end(&mut head).map_err(|e| self.decompression_error(e))?;
+        self.reader()?.take(len as u64).read_to_end(&mut head).map_err(|e| self.read_error(e))?;
         Ok(head)
     }
 
-    /// The whole (decompressed) content; a plain file is not copied.
+    /// The whole (decompressed) content.
     pub(crate) fn bytes(&self) -> Result<Bytes> {
-        if self.compression.is_none() {
-            return Ok(self.raw.clone());
+        match (&self.source, self.compression) {
+            (_, Some(_)) => self.decompressed(),
+            (Source::Memory(bytes), None) => Ok(bytes.clone()),
+            (Source::File { file, mmap: true, .. }, None) => {
+                // SAFETY: the map is only read. Who asks for it knows that the file must not change.
+                let mapped = unsafe { Mapped::new(file, &self.path) }.map_err(|e| Error::read(&self.path, e))?;
+                Ok(Bytes(Storage::Mapped(Arc::new(mapped))))
+            }
+            (Source::File { len, mmap: false, .. }, None) => {
+                let too_large = || Error::malformed(&self.path, Place::Whole, "is too large for the memory here");
+                let len = usize::try_from(*len).map_err(|_| too_large())?;
+                let mut numbers = vec![0.0_f32; len.div_ceil(size_of::<f32>())];
+                let bytes = &mut bytemuck::cast_slice_mut(&mut numbers)[..len];
+                self.stored()?.read_exact(bytes).map_err(|e| self.read_error(e))?;
+                Ok(Bytes(Storage::Aligned { numbers: Arc::new(numbers), len }))
+            }
         }
+    }
+
+    fn decompressed(&self) -> Result<Bytes> {
         let limit = ALWAYS_UNPACKED.max(MOST_EXPANSION * self.stored_len());
         let mut bytes = Vec::new();
-        self.reader()?.take(limit + 1).read_to_end(&mut bytes).map_err(|e| self.decompression_error(e))?;
+        self.reader()?.take(limit + 1).read_to_end(&mut bytes).map_err(|e| self.read_error(e))?;
         if bytes.len() as u64 > limit {
             let problem = format!("holds more than {} MiB when decompressed; is it the right file?", limit >> 20);
             return Err(Error::malformed(&self.path, Place::Whole, problem));
@@ -143,24 +190,51 @@ impl Input {
 
     /// Returns the (decompressed) content in blocks of whole lines.
     pub(crate) fn blocks(&self) -> Result<Blocks<'_>> {
-        Ok(match self.compression {
-            None => Blocks::Mapped { rest: &self.raw },
-            Some(_) => Blocks::Streamed { input: self, reader: self.reader()?, buffer: Vec::new(), carried: 0 },
+        Ok(match (&self.source, self.compression) {
+            (Source::Memory(bytes), None) => Blocks::InMemory { rest: bytes },
+            _ => Blocks::Streamed { input: self, reader: self.reader()?, buffer: Vec::new(), carried: 0 },
         })
     }
 
     fn reader(&self) -> Result<Box<dyn Read + '_>> {
-        let raw: &[u8] = &self.raw;
+        let stored = self.stored()?;
         match self.compression {
-            None => Ok(Box::new(raw)),
-            Some(compression) => compression.reader(&self.path, raw),
+            None => Ok(Box::new(stored)),
+            Some(compression) => compression.reader(&self.path, stored),
         }
     }
 
-    fn decompression_error(&self, error: io::Error) -> Error {
-        decompression_error(&self.path, error)
+    fn read_error(&self, error: io::Error) -> Error {
+        match self.compression {
+            Some(_) => decompression_error(&self.path, error),
+            None => Error::read(&self.path, error),
+        }
     }
 }
+
+/// A file that must be as long as it was when it was opened.
+struct Whole<'a> {
+    file: &'a File,
+    left: u64,
+}
+
+impl Read for Whole<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let wanted = buffer.len().min(usize::try_from(self.left).unwrap_or(usize::MAX));
+        let got = self.file.read(&mut buffer[..wanted])?;
+        if got == 0 && wanted > 0 {
+            let problem = "it was truncated while it was read; try again when nothing else writes to it";
+            return Err(io::Error::new(io::ErrorKind::UnexpectedEof, problem));
+        }
+        self.left -= got as u64;
+        Ok(got)
+    }
+}
+
+/// Bytes of a file that are read at a time.
+const STORED_BUFFER: usize = 1 << 18;
+/// Bytes by which a compression is recognised.
+const LONGEST_MAGIC: usize = 6;
 
 pub(crate) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
@@ -177,7 +251,7 @@ const LONGEST_LINE: usize = 64 << 20;
 
 /// Blocks of whole lines; see [`Input::blocks`].
 pub(crate) enum Blocks<'a> {
-    Mapped { rest: &'a [u8] },
+    InMemory { rest: &'a [u8] },
     Streamed { input: &'a Input, reader: Box<dyn Read + 'a>, buffer: Vec<u8>, carried: usize },
 }
 
@@ -185,7 +259,7 @@ impl Blocks<'_> {
     /// The next block of whole lines. At the end of the file, the last line may lack its newline.
     pub(crate) fn next(&mut self) -> Result<Option<&[u8]>> {
         match self {
-            Blocks::Mapped { rest } => {
+            Blocks::InMemory { rest } => {
                 if rest.is_empty() {
                     return Ok(None);
                 }
@@ -201,11 +275,8 @@ impl Blocks<'_> {
                 buffer.drain(..*carried);
                 loop {
                     let wanted = BLOCK.saturating_sub(buffer.len()).max(BLOCK / 8);
-                    let got = reader
-                        .by_ref()
-                        .take(wanted as u64)
-                        .read_to_end(buffer)
-                        .map_err(|e| input.decompression_error(e))?;
+                    let got =
+                        reader.by_ref().take(wanted as u64).read_to_end(buffer).map_err(|e| input.read_error(e))?;
                     if got < wanted {
                         *carried = buffer.len();
                         break;
@@ -270,6 +341,33 @@ mod tests {
         ] {
             let input = Input::from_bytes("lines", bytes).unwrap();
             assert!(lines_through_blocks(&input) == text);
+        }
+    }
+
+    #[test]
+    fn a_file_is_read_as_it_is_mapped() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("numbers");
+        let text: Vec<u8> = (0..200_001).flat_map(|i: u32| i.to_le_bytes()).chain(*b"\n..").collect();
+        fs::write(&path, &text).unwrap();
+        for mmap in [false, true] {
+            let input = Input::open_with(&path, mmap).unwrap();
+            assert!(*input.bytes().unwrap() == text && input.head(9).unwrap() == text[..9]);
+            assert!(lines_through_blocks(&input) == text && input.stored_len() == text.len() as u64);
+            assert_eq!(input.bytes().unwrap().aligned().is_some(), !mmap);
+        }
+    }
+
+    #[test]
+    fn a_file_that_is_truncated_while_it_is_read_is_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("text");
+        fs::write(&path, "a line\n".repeat(1000)).unwrap();
+        let input = Input::open(&path).unwrap();
+        File::options().write(true).open(&path).unwrap().set_len(700).unwrap();
+        for error in [input.bytes().err().unwrap(), input.blocks().unwrap().next().unwrap_err()] {
+            let cause = std::error::Error::source(&error).unwrap().to_string();
+            assert!(error.to_string().contains("text") && cause.contains("truncated"), "{error}: {cause}");
         }
     }
 

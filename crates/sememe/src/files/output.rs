@@ -2,16 +2,15 @@
 //! writes).
 
 use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufRead, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use tempfile::{NamedTempFile, TempDir};
+use tempfile::NamedTempFile;
 
 use super::durable;
 use super::input::Input;
 use super::temporary::{
-    REPLACED, UNFINISHED, behind_links, own_temporaries, own_temporaries_in, parent_folder, temporary_file,
-    temporary_folder,
+    Aside, TemporaryFolder, behind_links, parent_folder, remove_own, temporary_file, temporary_folder,
 };
 use crate::error::{Error, Place, Result};
 
@@ -129,7 +128,7 @@ pub struct OutputFolder {
     path: PathBuf,
     /// The final path: `path` with symbolic links resolved.
     target: PathBuf,
-    temporary: TempDir,
+    temporary: TemporaryFolder,
 }
 
 impl OutputFolder {
@@ -146,7 +145,7 @@ impl OutputFolder {
             );
             return Err(Error::malformed(path, Place::Whole, problem));
         }
-        let temporary = temporary_folder(path, &target, UNFINISHED)?;
+        let temporary = temporary_folder(path, &target)?;
         Ok(OutputFolder { path: path.to_owned(), target, temporary })
     }
 
@@ -169,7 +168,21 @@ impl OutputFolder {
     /// Copies a file from another folder, under the same name.
     pub(crate) fn copy(&self, from: &Path) -> Result<()> {
         let to = self.path().join(from.file_name().unwrap_or_default());
-        write(&to, Input::open(from)?.stored()).map_err(|error| self.with_final_name(error))
+        let input = Input::open(from)?;
+        let mut stored = input.stored()?;
+        let mut copy = || {
+            let mut output = Output::create(&to)?;
+            loop {
+                let block = stored.fill_buf().map_err(|e| Error::read(from, e))?;
+                if block.is_empty() {
+                    return output.finish();
+                }
+                output.write_all(block)?;
+                let len = block.len();
+                stored.consume(len);
+            }
+        };
+        copy().map_err(|error| self.with_final_name(error))
     }
 
     /// Renames the folder to its final path. An existing folder is moved aside first, so that other processes cannot
@@ -185,17 +198,15 @@ impl OutputFolder {
         let mut aside = None;
         // If the target is no folder, renaming fails below.
         if target.is_dir() {
-            let folder = temporary_folder(&path, &target, REPLACED)?;
-            let old = folder.path().join(OLD);
-            fs::rename(&target, &old).map_err(failed)?;
-            if let Err(refusal) = may_replace(&old) {
-                put_back(folder, &target).map_err(failed)?;
+            let moved = Aside::take(&target).map_err(failed)?;
+            if let Err(refusal) = may_replace(&moved.path()) {
+                moved.put_back(&target).map_err(failed)?;
                 return Err(refusal);
             }
-            aside = Some(folder);
+            aside = Some(moved);
         }
         if let Err(error) = fs::rename(temporary.path(), &target) {
-            aside.map_or(Ok(()), |folder| put_back(folder, &target)).map_err(failed)?;
+            aside.map_or(Ok(()), |moved| moved.put_back(&target)).map_err(failed)?;
             return Err(failed(error).into());
         }
         let _is_elsewhere_now = temporary.keep();
@@ -203,33 +214,12 @@ impl OutputFolder {
     }
 }
 
-/// Name of a replaced folder inside its temporary folder.
-const OLD: &str = "old";
-
-/// Restores the old folder. If that fails, the folder stays where it is and the error names its path.
-fn put_back(aside: TempDir, target: &Path) -> io::Result<()> {
-    fs::rename(aside.path().join(OLD), target).map_err(|error| {
-        let kept = aside.keep().join(OLD);
-        io::Error::new(error.kind(), format!("{error}; what was there before is now in {}", kept.display()))
-    })
-}
-
 /// Removes unfinished outputs of this process at `path` or in the folder there. Call it before the process exits
 /// without unwinding, for instance on Ctrl-C, because destructors do not run then. A folder that was about to be
 /// replaced is restored.
 pub fn remove_unfinished(path: &Path) {
-    let Ok(target) = behind_links(path) else { return };
-    for unfinished in own_temporaries(&target, UNFINISHED).into_iter().chain(own_temporaries_in(&target)) {
-        // Another thread may still be writing: a new file makes the removal fail, so it is tried again.
-        let is_removed = || fs::remove_file(&unfinished).is_ok() || fs::remove_dir_all(&unfinished).is_ok();
-        let _ = (0..5).any(|_| is_removed());
-    }
-    for replaced in own_temporaries(&target, REPLACED) {
-        // Fails if the new folder is in place; then the old one is not needed any more.
-        let _ = fs::rename(replaced.join(OLD), &target);
-        if target.exists() {
-            let _ = fs::remove_dir_all(&replaced);
-        }
+    if let Ok(target) = behind_links(path) {
+        remove_own(&target);
     }
 }
 
@@ -254,159 +244,4 @@ fn is_mount_point(path: &Path) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn names(folder: &Path) -> Vec<String> {
-        let entries = fs::read_dir(folder).unwrap();
-        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
-    }
-
-    /// Allows any folder to be replaced.
-    fn anything(_: &Path) -> Result<()> {
-        Ok(())
-    }
-
-    /// An existing folder `space` with one file, and a new folder that will replace it.
-    fn old_and_new(folder: &Path) -> (PathBuf, OutputFolder) {
-        let space = folder.join("space");
-        fs::create_dir(&space).unwrap();
-        fs::write(space.join("old"), "").unwrap();
-        let new = OutputFolder::create(&space).unwrap();
-        write(&new.path().join("new"), b"x").unwrap();
-        (space, new)
-    }
-
-    #[test]
-    fn a_folder_is_replaced_only_if_it_may_be_when_it_is_out_of_reach() {
-        let folder = tempfile::tempdir().unwrap();
-        let (space, new) = old_and_new(folder.path());
-        // Another process adds a file after all earlier checks.
-        fs::write(space.join("late"), "keep").unwrap();
-        let refused = new.finish(|old| {
-            assert!(old != space && !space.exists(), "nobody finds the folder by its name any more");
-            match names(old).contains(&"late".to_owned()) {
-                true => Err(Error::malformed(&space, Place::Whole, "is not replaced")),
-                false => Ok(()),
-            }
-        });
-        assert!(refused.unwrap_err().to_string().contains("is not replaced"));
-        let mut left = names(&space);
-        left.sort();
-        assert_eq!(left, ["late", "old"], "it is put back");
-        assert_eq!(names(folder.path()), ["space"], "nothing else is left");
-    }
-
-    #[test]
-    fn a_file_that_came_meanwhile_is_not_replaced_by_a_folder() {
-        let folder = tempfile::tempdir().unwrap();
-        let space = folder.path().join("space");
-        let new = OutputFolder::create(&space).unwrap();
-        fs::write(&space, "keep").unwrap();
-        assert!(matches!(new.finish(anything), Err(Error::Write { .. })));
-        assert_eq!((fs::read(&space).unwrap(), names(folder.path()).len()), (b"keep".to_vec(), 1));
-    }
-
-    #[test]
-    fn content_is_on_disk_before_it_has_its_name_and_then_the_name_is() {
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("a.vec");
-        write(&file, b"old").unwrap();
-        let error = durable::failing("file", || write(&file, b"new")).unwrap_err();
-        assert!(matches!(error, Error::Write { path, .. } if path == file));
-        assert_eq!((fs::read(&file).unwrap(), names(folder.path()).len()), (b"old".to_vec(), 1));
-        assert!(durable::failing("folder", || write(&file, b"new")).is_err());
-        assert_eq!(fs::read(&file).unwrap(), b"new");
-
-        let (space, new) = old_and_new(folder.path());
-        assert!(durable::failing("folder", || new.finish(anything)).is_err());
-        assert_eq!(names(&space), ["old"]);
-        let copying = OutputFolder::create(&space).unwrap();
-        assert!(durable::failing("file", || copying.copy(&file)).is_err());
-        copying.copy(&file).unwrap();
-        copying.finish(anything).unwrap();
-        assert_eq!(names(&space), ["a.vec"]);
-    }
-
-    #[test]
-    fn unfinished_output_leaves_nothing() {
-        let folder = tempfile::tempdir().unwrap();
-        let mut output = Output::create(&folder.path().join("a.vec")).unwrap();
-        output.write_all(b"half").unwrap();
-        drop(output);
-        drop(OutputFolder::create(&folder.path().join("space")).unwrap());
-        check_writable(&folder.path().join("a.vec")).unwrap();
-        assert!(names(folder.path()).is_empty());
-    }
-
-    #[test]
-    fn what_a_process_did_not_finish_can_be_removed() {
-        let folder = tempfile::tempdir().unwrap();
-        let (file, space) = (folder.path().join("a.vec"), folder.path().join("space"));
-        fs::write(folder.path().join(".a.vec.sememe-0-other"), "of another process").unwrap();
-        let output = Output::create(&file).unwrap();
-        let unfinished = OutputFolder::create(&space).unwrap();
-        write(&unfinished.path().join("en.safetensors"), b"x").unwrap();
-        // The intermediate state while a folder is replaced.
-        let replaced = temporary_folder(&space, &space, REPLACED).unwrap();
-        fs::create_dir(replaced.path().join(OLD)).unwrap();
-        fs::write(replaced.path().join(OLD).join("kept"), "").unwrap();
-        assert_eq!(names(folder.path()).len(), 4);
-
-        remove_unfinished(&file);
-        remove_unfinished(&space);
-        let mut left = names(folder.path());
-        left.sort();
-        assert_eq!(left, [".a.vec.sememe-0-other", "space"]);
-        assert_eq!(names(&space), ["kept"]);
-        assert!(output.finish().is_err() && unfinished.finish(anything).is_err());
-        assert_eq!(names(&space), ["kept"], "a folder that cannot be replaced is put back");
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn links_are_followed() {
-        use std::os::unix::fs::symlink;
-        let folder = tempfile::tempdir().unwrap();
-        let at = |name: &str| folder.path().join(name);
-        fs::create_dir(at("elsewhere")).unwrap();
-        symlink("elsewhere/new.vec", at("link.vec")).unwrap();
-        symlink("link.vec", at("link-to-link.vec")).unwrap();
-        for bytes in [&b"not there yet"[..], b"there already"] {
-            write(&at("link-to-link.vec"), bytes).unwrap();
-            assert_eq!(fs::read(at("elsewhere/new.vec")).unwrap(), bytes);
-        }
-        symlink("elsewhere/space", at("space")).unwrap();
-        for _ in 0..2 {
-            let output = OutputFolder::create(&folder.path().join("space/")).unwrap();
-            write(&output.path().join("a"), b"x").unwrap();
-            output.finish(anything).unwrap();
-            assert_eq!(names(&at("elsewhere/space")), ["a"]);
-        }
-        assert!(at("space").is_symlink() && at("link.vec").is_symlink() && at("link-to-link.vec").is_symlink());
-        symlink("circle", at("circle")).unwrap();
-        assert!(check_writable(&at("circle")).is_err());
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn permissions_are_those_that_the_umask_leaves() {
-        use std::os::unix::fs::PermissionsExt;
-        let folder = tempfile::tempdir().unwrap();
-        let at = |name: &str| folder.path().join(name);
-        let mode = |name: &str| fs::metadata(at(name)).unwrap().permissions().mode();
-        File::create(at("plain")).unwrap();
-        fs::create_dir(at("plain folder")).unwrap();
-        write(&at("file"), b"x").unwrap();
-        OutputFolder::create(&at("folder")).unwrap().finish(anything).unwrap();
-        assert_eq!((mode("file"), mode("folder")), (mode("plain"), mode("plain folder")));
-    }
-
-    #[cfg(target_os = "linux")]
-    #[test]
-    fn devices_are_written_into() {
-        write(Path::new("/dev/null"), b"x").unwrap();
-        let error = write(Path::new("/dev/full"), b"x").unwrap_err();
-        assert!(matches!(error, Error::Write { path, .. } if path == Path::new("/dev/full")));
-    }
-}
+mod tests;

@@ -1,7 +1,11 @@
-//! Names of temporary files and folders for unfinished outputs.
+//! Temporary files and folders for unfinished outputs.
 //!
-//! An unfinished output is called `.NAME.sememe-PROCESS-RANDOM` and is beside its final path. The name identifies the
-//! process, so its unfinished outputs can be found without keeping a list.
+//! An unfinished output is called `.NAME.sememe-PROCESS-RANDOM` and is beside its final path; a folder has `.d` at the
+//! end. The name identifies the process, so its unfinished outputs can be found without keeping a list.
+//!
+//! A temporary file is locked while it is in use, and a folder has a locked file of its name without `.d`. The
+//! operating system releases the locks of a process that was killed, so the next output in the same folder recognises
+//! what was left behind, and removes it.
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -10,54 +14,202 @@ use std::path::{Path, PathBuf};
 
 use tempfile::{NamedTempFile, TempDir};
 
+use super::lock::{Lock, try_lock};
 use crate::error::{Error, Result};
 
 /// The part of a temporary name between the name of the output and the process id.
-pub(super) const UNFINISHED: &str = "sememe";
-pub(super) const REPLACED: &str = "sememe-old";
+const UNFINISHED: &str = "sememe";
+/// The same for a folder that is being replaced.
+const REPLACED: &str = "sememe-old";
+/// The ending of folders.
+const FOLDER: &str = ".d";
+/// Name of a replaced folder inside its temporary folder.
+const OLD: &str = "old";
 
-/// The prefix of this process's temporary names for `target`.
-fn temporary_prefix(target: &Path, what: &str) -> String {
-    // Truncated, because file names are limited to 255 bytes.
-    let name: String = target.file_name().unwrap_or_default().to_string_lossy().chars().take(32).collect();
-    format!(".{name}.{what}-{}-", std::process::id())
+/// What a temporary name says.
+struct Name {
+    is_replaced: bool,
+    process: u32,
 }
 
-pub(super) fn own_temporaries(target: &Path, what: &str) -> Vec<PathBuf> {
-    let prefix = temporary_prefix(target, what);
-    let entries = fs::read_dir(parent_folder(target)).into_iter().flatten().flatten();
-    let own = entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(&prefix));
-    own.map(|entry| entry.path()).collect()
-}
-
-/// Unfinished outputs of this process in a folder.
-pub(super) fn own_temporaries_in(folder: &Path) -> Vec<PathBuf> {
-    let mark = format!(".{UNFINISHED}-{}-", std::process::id());
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    let own = entries.filter(|entry| entry.file_name().to_string_lossy().contains(&mark));
-    own.map(|entry| entry.path()).collect()
+impl Name {
+    fn parse(name: &OsStr) -> Option<Self> {
+        let name = name.to_str()?.strip_prefix('.')?;
+        let name = name.strip_suffix(FOLDER).unwrap_or(name);
+        let (rest, random) = name.rsplit_once('-')?;
+        let (rest, process) = rest.rsplit_once('-')?;
+        let (_, what) = rest.rsplit_once('.')?;
+        let is_known = what == UNFINISHED || what == REPLACED;
+        let is_random = !random.is_empty() && random.bytes().all(|byte| byte.is_ascii_alphanumeric());
+        (is_known && is_random).then_some(Name { is_replaced: what == REPLACED, process: process.parse().ok()? })
+    }
 }
 
 /// Whether a name is that of an unfinished output of any sememe process.
 pub(crate) fn is_temporary(name: &OsStr) -> bool {
-    let name = name.to_string_lossy();
-    name.starts_with('.') && name.contains(&format!(".{UNFINISHED}-"))
+    Name::parse(name).is_some()
 }
 
-/// Creates a file beside `target`, with the default permissions of the umask.
+/// Characters of the name of an output in a temporary name: file names are limited to 255 bytes.
+const LONGEST_NAME: usize = 32;
+
+/// The prefix of temporary names for `target`, up to the process id.
+fn prefix(target: &Path, what: &str) -> String {
+    let name: String = target.file_name().unwrap_or_default().to_string_lossy().chars().take(LONGEST_NAME).collect();
+    format!(".{name}.{what}-")
+}
+
+/// Temporary files and folders in a folder.
+fn temporaries(folder: &Path) -> impl Iterator<Item = (PathBuf, Name)> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.filter_map(|entry| Name::parse(&entry.file_name()).map(|name| (entry.path(), name)))
+}
+
+/// A folder beside its final path, which is removed when this is dropped.
+pub(super) struct TemporaryFolder {
+    // Dropped first: the lock must be held as long as the folder is there.
+    folder: TempDir,
+    _lock: NamedTempFile,
+}
+
+impl TemporaryFolder {
+    pub(super) fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Does not remove the folder.
+    pub(super) fn keep(self) -> PathBuf {
+        self.folder.keep()
+    }
+}
+
+/// Creates a locked file beside `target`, with the default permissions of the umask.
 pub(super) fn temporary_file(path: &Path, target: &Path) -> Result<NamedTempFile> {
-    let prefix = temporary_prefix(target, UNFINISHED);
-    // `tempfile_in` would create a file that only its owner can read.
-    let file = tempfile::Builder::new().prefix(&prefix).make_in(parent_folder(target), |path| File::create_new(path));
-    file.map_err(|e| not_created(path, target, e))
+    remove_leftovers(target);
+    locked_file(target, UNFINISHED).map_err(|e| not_created(path, target, e))
 }
 
 /// Creates a folder beside `target`, with the default permissions of the umask.
-pub(super) fn temporary_folder(path: &Path, target: &Path, what: &str) -> Result<TempDir> {
-    let prefix = temporary_prefix(target, what);
-    let folder = tempfile::Builder::new().prefix(&prefix).tempdir_in(parent_folder(target));
+pub(super) fn temporary_folder(path: &Path, target: &Path) -> Result<TemporaryFolder> {
+    remove_leftovers(target);
+    locked_folder(target, UNFINISHED).map_err(|e| not_created(path, target, e))
+}
+
+/// A folder that is moved aside while another one takes its place.
+pub(super) struct Aside(TemporaryFolder);
+
+impl Aside {
+    /// Moves the folder at `target` aside.
+    pub(super) fn take(target: &Path) -> io::Result<Self> {
+        let aside = Aside(locked_folder(target, REPLACED)?);
+        fs::rename(target, aside.path())?;
+        Ok(aside)
+    }
+
+    /// Where the folder is now.
+    pub(super) fn path(&self) -> PathBuf {
+        self.0.path().join(OLD)
+    }
+
+    /// Moves the folder back. If that fails, the error says where it is, and nothing removes it there.
+    pub(super) fn put_back(self, target: &Path) -> io::Result<()> {
+        fs::rename(self.path(), target).map_err(|error| {
+            let kept = self.0.keep();
+            let name = kept.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            let visible = kept.with_file_name(name.trim_start_matches('.'));
+            let kept = if fs::rename(&kept, &visible).is_ok() { visible } else { kept };
+            let kept = kept.join(OLD);
+            io::Error::new(error.kind(), format!("{error}; what was there before is now in {}", kept.display()))
+        })
+    }
+}
+
+fn locked_file(target: &Path, what: &str) -> io::Result<NamedTempFile> {
+    let prefix = format!("{}{}-", prefix(target, what), std::process::id());
+    // `tempfile_in` would create a file that only its owner can read.
+    tempfile::Builder::new().prefix(&prefix).make_in(parent_folder(target), |path| {
+        let file = File::create_new(path)?;
+        // Without locks nothing is recognised as left behind, and nothing is removed.
+        let _ = file.lock();
+        // Another process may have taken it for left behind before it was locked. Another name is tried then.
+        if path.exists() { Ok(file) } else { Err(io::ErrorKind::AlreadyExists.into()) }
+    })
+}
+
+fn locked_folder(target: &Path, what: &str) -> io::Result<TemporaryFolder> {
+    let lock = locked_file(target, what)?;
+    let name = lock.path().file_name().unwrap_or_default().to_owned();
+    let folder = tempfile::Builder::new().prefix(&name).suffix(FOLDER).rand_bytes(0).tempdir_in(parent_folder(target));
     // `tempdir_in` adds the temporary path to the system's message, which would confuse users.
-    folder.map_err(|e| not_created(path, target, e.kind().into()))
+    Ok(TemporaryFolder { folder: folder.map_err(|e| io::Error::from(e.kind()))?, _lock: lock })
+}
+
+/// Removes what killed processes left beside `target`, whatever it was for. A folder that was moved away from `target`
+/// is moved back.
+fn remove_leftovers(target: &Path) {
+    for (path, name) in temporaries(parent_folder(target)) {
+        // Opening anything else, such as a pipe, could wait for ever.
+        let Ok(about) = path.symlink_metadata() else { continue };
+        if about.is_file() {
+            // Held until everything is removed.
+            let Ok(Lock::Held(_lock)) = try_lock(&path) else { continue };
+            let folder = folder_of(&path);
+            if !folder.is_dir() || remove_folder(&folder, &name, moved_from(&folder, target)) {
+                let _ = fs::remove_file(&path);
+            }
+        } else if about.is_dir() && !lock_of(&path).is_some_and(|lock| lock.exists()) {
+            remove_folder(&path, &name, moved_from(&path, target));
+        }
+    }
+}
+
+/// `target`, if its name is the one in the name of a temporary folder. A long name is there in part only.
+fn moved_from<'a>(folder: &Path, target: &'a Path) -> Option<&'a Path> {
+    let is_own = folder.file_name()?.to_str()?.starts_with(&prefix(target, REPLACED));
+    let is_whole = target.file_name()?.to_str()?.chars().count() <= LONGEST_NAME;
+    (is_own && is_whole).then_some(target)
+}
+
+fn folder_of(lock: &Path) -> PathBuf {
+    let mut folder = lock.as_os_str().to_owned();
+    folder.push(FOLDER);
+    folder.into()
+}
+
+fn lock_of(folder: &Path) -> Option<PathBuf> {
+    folder.to_str().and_then(|path| path.strip_suffix(FOLDER)).map(PathBuf::from)
+}
+
+/// Removes a temporary folder. One that holds a replaced folder is removed only if that can be moved back to its
+/// `target`, or if there is a new folder already. Returns whether it was removed.
+fn remove_folder(folder: &Path, name: &Name, target: Option<&Path>) -> bool {
+    if name.is_replaced {
+        let Some(target) = target else { return false };
+        // Fails if the new folder is in place; then the old one is not needed any more.
+        let _ = fs::rename(folder.join(OLD), target);
+        if !target.exists() {
+            return false;
+        }
+    }
+    // Another thread may still be writing: a new file makes the removal fail, so it is tried again.
+    (0..5).any(|_| fs::remove_dir_all(folder).is_ok())
+}
+
+/// Removes unfinished outputs of this process for `target` and in the folder there, although they are locked.
+pub(super) fn remove_own(target: &Path) {
+    let (unfinished, replaced) = (prefix(target, UNFINISHED), prefix(target, REPLACED));
+    let is_beside = |path: &Path| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        name.starts_with(&unfinished) || name.starts_with(&replaced)
+    };
+    let beside = temporaries(parent_folder(target)).filter(|(path, _)| is_beside(path));
+    let own = beside.chain(temporaries(target)).filter(|(_, name)| name.process == std::process::id());
+    for (path, name) in own.collect::<Vec<_>>() {
+        match path.is_dir() {
+            true => drop(remove_folder(&path, &name, Some(target))),
+            false => drop(fs::remove_file(&path)),
+        }
+    }
 }
 
 fn not_created(path: &Path, target: &Path, error: io::Error) -> Error {

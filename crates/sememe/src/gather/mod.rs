@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub use self::dictionary::{Dictionary, splits_at_equals};
 pub use self::read::{DictionaryRead, LexiconRead, ViewRead};
 use crate::error::{Error, Result};
-use crate::files::check_readable;
+use crate::files::{Input, check_readable};
 use crate::lexicon::{self, Shared, Tuples};
 use crate::observe::Observer;
 use crate::prepare::Casing;
@@ -138,7 +138,8 @@ pub fn read_views(
     files.iter().filter_map(|file| file.words.as_deref()).try_for_each(check_readable)?;
     let read_one = |file: &ViewFile| {
         let read = ReadOptions { words: file.words.clone(), ..options.read.clone() };
-        let read = vectors::read(&file.path, &read, observer)
+        let read = Input::open_with(&file.path, read.mmap)
+            .and_then(|input| vectors::read_to_change(input, &read, observer))
             .map_err(|error| error.within(format!("view {:?}", file.name)))?;
         let report = ViewRead::new(&read);
         Ok((View::from_embeddings(&*file.name, options.casing.of_embeddings(read.embeddings)), report))

@@ -7,6 +7,9 @@ use crate::error::Result;
 use crate::linalg::{Cholesky, Mat, symmetric, times, times_transpose};
 use crate::vectors::{Matrix, ROWS_AT_A_TIME, View};
 
+/// Rows that are projected before their memory is used for latent vectors: blocks for many threads.
+const ROWS_IN_PLACE: usize = 32 * ROWS_AT_A_TIME;
+
 /// A projected view.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
@@ -18,17 +21,14 @@ pub struct LatentView {
 }
 
 impl Model {
-    /// Projects the prepared rows of a view.
-    pub fn latent_view(&self, view: usize, prepared: &View) -> Result<LatentView> {
-        let rows = prepared.rows();
-        let latent = self.views[view].project(rows)?;
-        Ok(LatentView {
-            view: prepared.with_rows(latent),
-            log_density: match self.views[view].emission.is_some() {
-                true => Some(self.log_densities(view, rows)?),
-                false => None,
-            },
-        })
+    /// Projects the prepared rows of a view. Rows that are not shared are replaced piece by piece, so that both matrices
+    /// are never in memory at once.
+    pub fn latent_view(&self, view: usize, prepared: View) -> Result<LatentView> {
+        let log_density = match self.views[view].emission.is_some() {
+            true => Some(self.log_densities(view, prepared.rows())?),
+            false => None,
+        };
+        Ok(LatentView { view: prepared.map_rows(|rows| self.views[view].project_in_place(rows))?, log_density })
     }
 
     /// `log p(x)` of every row of a view, with `x ~ N(mu, W Wᵀ + Psi)`.
@@ -44,7 +44,7 @@ impl Model {
             let squared = |column: usize| whitened.col_as_slice(column).iter().map(|x| x * x).sum::<f64>();
             (0..whitened.ncols()).map(|column| -0.5 * (constant + squared(column))).collect()
         };
-        Ok(view.blocks(rows).flat_map_iter(|centred| of_block(&times(&whitener, &centred))).collect())
+        Ok(view.blocks(rows.as_slice()).flat_map_iter(|centred| of_block(&times(&whitener, &centred))).collect())
     }
 }
 
@@ -54,24 +54,73 @@ impl ViewModel {
         self.check_dimension(rows.cols())?;
         let latent = self.projection.nrows();
         let mut projected = vec![0.0_f32; rows.rows() * latent];
+        self.project_into(&mut projected, rows.as_slice());
+        Ok(Matrix::new(projected, latent))
+    }
+
+    /// [`ViewModel::project`] into the memory of the rows, if latent vectors are not longer than rows.
+    fn project_in_place(&self, rows: Matrix) -> Result<Matrix> {
+        self.check_dimension(rows.cols())?;
+        let (dim, latent, count) = (self.dim(), self.projection.nrows(), rows.rows());
+        if latent > dim {
+            return self.project(&rows);
+        }
+        let mut values = rows.into_vec();
+        let mut piece = vec![0.0_f32; ROWS_IN_PLACE.min(count) * latent];
+        for start in (0..count).step_by(ROWS_IN_PLACE) {
+            let end = count.min(start + ROWS_IN_PLACE);
+            let piece = &mut piece[..(end - start) * latent];
+            self.project_into(piece, &values[start * dim..end * dim]);
+            // The rows that are overwritten were projected already, as latent vectors are not longer.
+            values[start * latent..end * latent].copy_from_slice(piece);
+        }
+        values.truncate(count * latent);
+        Ok(Matrix::new(values, latent))
+    }
+
+    fn project_into(&self, projected: &mut [f32], rows: &[f32]) {
+        let latent = self.projection.nrows();
         projected.par_chunks_mut(ROWS_AT_A_TIME * latent).zip(self.blocks(rows)).for_each(|(out, centred)| {
             let z = times(&self.projection, &centred);
             for (j, out) in out.chunks_exact_mut(latent).enumerate() {
                 out.iter_mut().enumerate().for_each(|(i, out)| *out = z[(i, j)] as f32);
             }
         });
-        Ok(Matrix::new(projected, latent))
     }
 
     /// `x - mu` as columns, in blocks of rows.
-    fn blocks(&self, rows: &Matrix) -> impl IndexedParallelIterator<Item = Mat> {
-        let dim = self.dim();
-        rows.as_slice().par_chunks(ROWS_AT_A_TIME * dim).map(|rows| self.centred(rows))
+    fn blocks(&self, rows: &[f32]) -> impl IndexedParallelIterator<Item = Mat> {
+        rows.par_chunks(ROWS_AT_A_TIME * self.dim()).map(|rows| self.centred(rows))
     }
 
     /// `x - mu` of all rows, as columns.
     pub(crate) fn centred(&self, rows: &[f32]) -> Mat {
         let dim = self.dim();
         Mat::from_fn(dim, rows.len() / dim, |i, j| f64::from(rows[j * dim + i]) - self.mu[i])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::Random;
+
+    #[test]
+    fn projecting_in_place_gives_the_same_bits() {
+        let (dim, count) = (5, 2 * ROWS_IN_PLACE + 700);
+        let mut random = Random::new(7);
+        let mut number = || random.normal();
+        let rows = Matrix::new((0..count * dim).map(|_| number() as f32).collect(), dim);
+        for latent in [1, 3, 5, 6] {
+            let view = ViewModel {
+                name: String::new(),
+                mu: (0..dim).map(|_| number()).collect(),
+                projection: Mat::from_fn(latent, dim, |_, _| number()),
+                emission: None,
+            };
+            let expected = view.project(&rows).unwrap();
+            let found = view.project_in_place(rows.clone()).unwrap();
+            assert!(expected.as_slice() == found.as_slice() && found.cols() == latent && found.rows() == count);
+        }
     }
 }

@@ -28,7 +28,10 @@ impl Casing {
     /// Applies the policy to the words of a view.
     pub fn of_view(self, view: View) -> View {
         match (self, view.words()) {
-            (Casing::Lower, Some(_)) => View::from_embeddings(view.name(), view.named().lowercased()),
+            (Casing::Lower, Some(_)) => {
+                let name = view.name().to_owned();
+                View::from_embeddings(name, view.into_named().lowercased())
+            }
             _ => view,
         }
     }

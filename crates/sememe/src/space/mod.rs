@@ -9,6 +9,8 @@
 //! SPACE/csls.en+fr.terms         cached retrieval terms of the words of fr; can be deleted at any time
 //! ```
 
+mod extension;
+mod files;
 mod open_view;
 mod summary;
 mod terms;
@@ -17,16 +19,17 @@ mod view_file;
 use std::collections::HashMap;
 use std::fmt;
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+pub use self::extension::Reservation;
+use self::files::{check_replaceable, extensions, file_stem, model_file, view_files};
 use self::open_view::OpenView;
 pub use self::summary::{SpaceSummary, SpaceView};
 use self::terms::Cache;
 use crate::align::Alignment;
 use crate::error::{Error, Place, Result};
-use crate::files::{Bytes, Input, OutputFolder, check_writable, is_temporary};
+use crate::files::{OutputFolder, sampled_hash};
 use crate::model::LatentView;
 use crate::observe::Observer;
 use crate::retrieve::{Criterion, Generative, PairCoordinates, Retriever, get_or_compute};
@@ -45,10 +48,15 @@ pub(crate) const TERMS_KIND: &str = "terms";
 /// shared between threads.
 pub struct Space {
     path: PathBuf,
+    /// Whether views are mapped instead of read.
+    mmap: bool,
+    /// Number of views that had been added when the space was opened, which tells the file of the model.
+    extensions: usize,
+    /// A hash of the model file.
+    model_hash: String,
     alignment: Arc<Alignment>,
     /// One per view of the model, empty until the view is opened.
     views: Vec<OnceLock<OpenView>>,
-    log_densities: Vec<OnceLock<Option<Arc<[f64]>>>>,
     /// Keyed by source view, target view and the name of the criterion.
     retrievers: Mutex<HashMap<(usize, usize, String), Retriever>>,
 }
@@ -69,13 +77,14 @@ impl Space {
         let folder = OutputFolder::create(path)?;
         check_replaceable(path, path)?;
         let write_files = || {
-            for (file, latent) in view_files(alignment).iter().zip(latent) {
-                if let Some(latent) = latent {
-                    view_file::write(latent, &folder.path().join(file))?;
-                }
-            }
-            let words = latent.iter().map(|latent| latent.as_ref().map_or(0, |latent| latent.view.len()));
-            let alignment = Alignment { words: words.collect(), ..alignment.clone() };
+            let mut alignment = alignment.clone();
+            alignment.words =
+                latent.iter().map(|latent| latent.as_ref().map_or(0, |latent| latent.view.len())).collect();
+            let write_view = |(file, latent): (String, &Option<LatentView>)| {
+                latent.as_ref().map(|latent| view_file::write(latent, &folder.path().join(file))).transpose()
+            };
+            alignment.file_hashes =
+                view_files(&alignment).into_iter().zip(latent).map(write_view).collect::<Result<_>>()?;
             alignment.write(&folder.path().join(MODEL))
         };
         write_files().map_err(|error| folder.with_final_name(error))?;
@@ -93,8 +102,15 @@ impl Space {
         path.join(MODEL).is_file()
     }
 
-    /// Opens a space. Only the model is read; views are read on first use.
+    /// Opens a space. Only the model is read. Views are memory-mapped on first use, and stay so: while the space is
+    /// open, their files must not be overwritten in place. sememe itself never does that.
     pub fn open(path: &Path) -> Result<Self> {
+        Self::open_with(path, true)
+    }
+
+    /// [`Space::open`]. Without `mmap`, views are read into memory on first use, and nothing that happens to their files
+    /// later matters.
+    pub fn open_with(path: &Path, mmap: bool) -> Result<Self> {
         if !Self::is_space(path) {
             let problem = match fs::metadata(path).map_err(|e| Error::read(path, e))?.is_dir() {
                 true => format!("is no sememe space: it has no {MODEL}; make one with `sememe align`"),
@@ -102,13 +118,16 @@ impl Space {
             };
             return Err(Error::malformed(path, Place::Whole, problem));
         }
-        let alignment = Alignment::read(&path.join(model_file(extensions(path))))?;
-        let count = alignment.model.views.len();
+        let extensions = extensions(path);
+        let file = TensorFile::open(&path.join(model_file(extensions)))?;
+        let alignment = Alignment::read_file(&file)?;
         Ok(Space {
             path: path.to_owned(),
+            mmap,
+            extensions,
+            model_hash: sampled_hash(file.content()),
+            views: alignment.model.views.iter().map(|_| OnceLock::new()).collect(),
             alignment: Arc::new(alignment),
-            views: (0..count).map(|_| OnceLock::new()).collect(),
-            log_densities: (0..count).map(|_| OnceLock::new()).collect(),
             retrievers: Mutex::default(),
         })
     }
@@ -118,42 +137,6 @@ impl Space {
         let views = self.alignment.model.views.iter().zip(&self.alignment.words);
         let open = |name: &str| Ok(View::from_embeddings(name, self.view(name)?));
         views.map(|(view, &words)| (words > 0).then(|| open(&view.name)).transpose()).collect()
-    }
-
-    /// Checks that a view of this name can be added in place: no other file may have the name of its file.
-    pub fn check_extendable(&self, name: &str) -> Result<()> {
-        let mut names: Vec<&str> = self.alignment.model.views.iter().map(|view| view.name.as_str()).collect();
-        names.push(name);
-        let file = self.path.join(file_names(&names).pop().expect("a name for each view"));
-        if file.exists() {
-            let problem = "is there already and is no part of the space; move it away, or name another view";
-            return Err(Error::malformed(&file, Place::Whole, problem));
-        }
-        check_writable(&file)
-    }
-
-    /// Adds the last view of `alignment`, whose other views are those of this space, in place or in a copy. Existing
-    /// files stay unchanged.
-    pub fn extend(&self, alignment: &Alignment, latent: &LatentView, copy: Option<&Path>) -> Result<()> {
-        let mut words = self.alignment.words.clone();
-        words.push(latent.view.len());
-        let alignment = Alignment { words, ..alignment.clone() };
-        let files = view_files(&alignment);
-        let (new, old) = files.split_last().expect("a space has views");
-        let write_files = |folder: &Path| {
-            view_file::write(latent, &folder.join(new))?;
-            // The model comes last, so that the space is valid at any time.
-            alignment.write(&folder.join(model_file(extensions(&self.path) + 1)))
-        };
-        let Some(path) = copy else { return write_files(&self.path) };
-        let folder = OutputFolder::create(path)?;
-        check_replaceable(path, path)?;
-        let models = (0..=extensions(&self.path)).map(model_file);
-        for file in models.chain(old.iter().cloned()).filter(|file| self.path.join(file).exists()) {
-            folder.copy(&self.path.join(&file))?;
-        }
-        write_files(folder.path()).map_err(|error| folder.with_final_name(error))?;
-        folder.finish(|old| check_replaceable(old, path))
     }
 
     /// The folder of the space.
@@ -176,9 +159,9 @@ impl Space {
         Ok((index, self.path.join(&view_files(&self.alignment)[index])))
     }
 
-    /// The model file as it is stored.
-    pub(crate) fn model_bytes(&self) -> Result<Bytes> {
-        Input::open(&self.path.join(model_file(extensions(&self.path))))?.bytes()
+    /// A hash of the model file, as it was when the space was opened.
+    pub(crate) fn model_hash(&self) -> &str {
+        &self.model_hash
     }
 
     /// The file that caches the terms of a criterion for targets of `to` and sources of `from`.
@@ -189,12 +172,10 @@ impl Space {
 
     /// `log p(x)` of every word of a view under the model; `None` if the space was written without it.
     pub fn log_density(&self, view: &str) -> Result<Option<Arc<[f64]>>> {
-        let (index, path) = self.view_file(view)?;
-        let read = || Ok(view_file::log_density(&path, self.alignment.words[index])?.map(Arc::from));
-        get_or_compute(&self.log_densities[index], read).cloned()
+        self.open_view(view)?.log_density()
     }
 
-    /// The words of a view with their latent vectors, which stay in the memory-mapped file. Clones share both.
+    /// The words of a view with their latent vectors. Clones share both.
     pub fn view(&self, name: &str) -> Result<Embeddings> {
         Ok(self.open_view(name)?.embeddings().clone())
     }
@@ -238,13 +219,10 @@ impl Space {
 
     fn open_view(&self, name: &str) -> Result<&OpenView> {
         let (index, path) = self.view_file(name)?;
-        get_or_compute(&self.views[index], || {
-            let embeddings = self.read_view(index, &path)?;
-            Ok(OpenView::new(path.clone(), embeddings))
-        })
+        get_or_compute(&self.views[index], || self.read_view(index, &path))
     }
 
-    fn read_view(&self, index: usize, path: &Path) -> Result<Embeddings> {
+    fn read_view(&self, index: usize, path: &Path) -> Result<OpenView> {
         let name = &self.alignment.model.views[index].name;
         if self.alignment.words[index] == 0 {
             let problem = format!(
@@ -253,7 +231,8 @@ impl Space {
             );
             return Err(Error::malformed(&self.path, Place::Whole, problem));
         }
-        let embeddings = view_file::open(path)?;
+        let file = if self.mmap { TensorFile::map(path)? } else { TensorFile::open(path)? };
+        let embeddings = view_file::read(&file)?;
         let latent = self.alignment.model.latent();
         if embeddings.dim() != latent {
             let problem = format!("has vectors of length {}, but the model's are of length {latent}", embeddings.dim());
@@ -268,117 +247,15 @@ impl Space {
             );
             return Err(Error::malformed(path, Place::Whole, problem));
         }
-        Ok(embeddings)
-    }
-}
-
-/// Returns an error unless `path` is free, an empty folder, or a space without other files. A file called
-/// `model.safetensors` alone does not make a space: many other programs use that name.
-///
-/// `path` is the folder to check, `name` its name in error messages.
-fn check_replaceable(path: &Path, name: &Path) -> Result<()> {
-    let refused = |why: String| {
-        let problem = format!("is there already and is not replaced: {why}; name another folder, or remove this one");
-        Err(Error::malformed(name, Place::Whole, problem))
-    };
-    if !path.exists() {
-        return Ok(());
-    }
-    if !path.is_dir() {
-        return refused("it is no folder".to_owned());
-    }
-    let entries = fs::read_dir(path).and_then(Iterator::collect::<io::Result<Vec<_>>>);
-    let entries = entries.map_err(|e| Error::read(path, e))?;
-    if entries.is_empty() {
-        return Ok(());
-    }
-    if !Space::is_space(path) {
-        return refused(format!("it is no sememe space, as it has no {MODEL}"));
-    }
-    let extensions = extensions(path);
-    let alignment = match Alignment::read(&path.join(model_file(extensions))) {
-        Ok(alignment) => alignment,
-        Err(error @ Error::Read { .. }) => return Err(error),
-        Err(Error::Malformed { problem, .. }) => {
-            return refused(format!("it is no space of this sememe: its model {problem}"));
+        // Spaces that were written before hashes were recorded have none.
+        let written = self.alignment.file_hashes[index].as_deref();
+        if written.is_some_and(|written| written != sampled_hash(file.content())) {
+            let problem = format!(
+                "is not the file that this space was written with: it is of another space, or was changed; \
+                 put the right one of view {name:?} back, or align again"
+            );
+            return Err(Error::malformed(path, Place::Whole, problem));
         }
-        Err(error) => return refused(format!("it is no space of this sememe ({error})")),
-    };
-    let own = view_files(&alignment);
-    let models: Vec<String> = (0..=extensions).map(model_file).collect();
-    let is_own = |entry: &fs::DirEntry| {
-        let name = entry.file_name();
-        let is_part = models.iter().chain(&own).any(|file| name == file.as_str());
-        (is_part || is_temporary(&name) || is_terms(&entry.path())) && !entry.path().is_dir()
-    };
-    match entries.iter().find(|entry| !is_own(entry)) {
-        Some(other) => refused(format!("it holds {:?}, which is no part of the space in it", other.file_name())),
-        None => Ok(()),
-    }
-}
-
-/// The model file after `extensions` views were added.
-fn model_file(extensions: usize) -> String {
-    match extensions {
-        0 => MODEL.to_owned(),
-        number => format!("model.{number}.safetensors"),
-    }
-}
-
-/// Number of views that were added to a space.
-fn extensions(path: &Path) -> usize {
-    (1..).take_while(|&number| path.join(model_file(number)).is_file()).count()
-}
-
-/// Whether a file holds cached retrieval terms, which are part of a space and can be recomputed.
-fn is_terms(path: &Path) -> bool {
-    let is_named_so = path.to_str().is_some_and(|name| name.ends_with(TERMS));
-    is_named_so && TensorFile::open(path).is_ok_and(|file| file.is_of_kind(TERMS_KIND))
-}
-
-/// A unique file name for each view, its own name where possible.
-fn view_files(alignment: &Alignment) -> Vec<String> {
-    file_names(&alignment.model.views.iter().map(|view| view.name.as_str()).collect::<Vec<_>>())
-}
-
-fn file_names(views: &[&str]) -> Vec<String> {
-    let mut taken = Vec::new();
-    for view in views {
-        let stem = file_stem(view);
-        let names = std::iter::once(format!("{stem}.safetensors"))
-            .chain((2..).map(|number| format!("{stem}~{number}.safetensors")));
-        // Some file systems are case-insensitive.
-        let is_model = |name: &String| {
-            let lower = name.to_ascii_lowercase();
-            let between = lower.strip_prefix("model.").and_then(|rest| rest.strip_suffix("safetensors"));
-            between.is_some_and(|between| between.bytes().all(|byte| byte == b'.' || byte.is_ascii_digit()))
-        };
-        let is_taken = |name: &String| taken.iter().any(|other: &String| other.eq_ignore_ascii_case(name));
-        let is_free = |name: &String| !is_model(name) && !is_taken(name);
-        let name = names.into_iter().find(is_free).expect("infinitely many names");
-        taken.push(name);
-    }
-    taken
-}
-
-/// The name with everything but letters, digits and `._-` percent-encoded, cut to the limit of file systems.
-fn file_stem(name: &str) -> String {
-    let escape = |byte: u8| match byte {
-        b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'.' | b'_' | b'-' => char::from(byte).to_string(),
-        _ => format!("%{byte:02X}"),
-    };
-    let stem: String = name.bytes().take(60).map(escape).collect();
-    stem.strip_prefix('.').map_or(stem.clone(), |rest| format!("%2E{rest}"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn any_view_name_makes_a_file_name() {
-        assert_eq!(file_stem("en"), "en");
-        assert_eq!(file_stem("../период 1"), "%2E.%2F%D0%BF%D0%B5%D1%80%D0%B8%D0%BE%D0%B4%201");
-        assert!(file_stem(&"ж".repeat(1000)).len() < 200);
+        Ok(OpenView::new(file, embeddings))
     }
 }

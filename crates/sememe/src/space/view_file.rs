@@ -6,6 +6,7 @@ use safetensors::Dtype;
 use serde::Deserialize;
 
 use crate::error::{Error, Place, Result};
+use crate::files::sampled_hash;
 use crate::model::LatentView;
 use crate::tensors::{Tensor, TensorFile};
 use crate::vectors::safetensors::{KIND, VECTORS, VERSION, WORDS, write_with};
@@ -19,20 +20,30 @@ struct Metadata {
     fingerprint: Option<String>,
 }
 
-pub(super) fn write(latent: &LatentView, path: &Path) -> Result<()> {
+/// Writes the file and returns its [hash](sampled_hash).
+pub(super) fn write(latent: &LatentView, path: &Path) -> Result<String> {
     let log_density = latent.log_density.as_deref().map(|values| (LOG_DENSITY.to_owned(), Tensor::f64s(values)));
-    write_with(&latent.view.named(), log_density.into_iter().collect(), path)
+    write_with(&latent.view.named(), log_density.into_iter().collect(), path)?;
+    // Mapped, as only a part of it is looked at. Nobody else knows the file yet.
+    Ok(sampled_hash(TensorFile::map(path)?.content()))
+}
+
+/// Whether this is a file as [`write()`] writes it, for a model of so many latent dimensions.
+pub(super) fn is_view(path: &Path, latent: usize, is_generative: bool) -> bool {
+    let Ok(file) = TensorFile::map(path) else { return false };
+    let is_latent = file.locate(VECTORS).is_ok_and(|(_, shape, ..)| shape.get(1) == Some(&latent));
+    let has_densities = file.has(LOG_DENSITY);
+    is_latent && has_densities == is_generative && fingerprint(&file).is_ok_and(|written| written.is_some())
 }
 
 /// The stored [fingerprint](Embeddings::fingerprint) of a file written by [`write()`]; older files have none.
-pub(super) fn fingerprint(path: &Path) -> Result<Option<String>> {
-    let metadata: Metadata = TensorFile::open(path)?.metadata(KIND, VERSION)?;
+pub(super) fn fingerprint(file: &TensorFile) -> Result<Option<String>> {
+    let metadata: Metadata = file.metadata(KIND, VERSION)?;
     Ok(metadata.fingerprint)
 }
 
-/// Opens a file written by [`write()`]. The matrix stays in the file and its numbers are not checked.
-pub(super) fn open(path: &Path) -> Result<Embeddings> {
-    let file = TensorFile::open(path)?;
+/// The words and vectors of a file written by [`write()`]. Its numbers are not checked.
+pub(super) fn read(file: &TensorFile) -> Result<Embeddings> {
     let (dtype, shape, bytes, start) = file.locate(VECTORS)?;
     let &[rows, cols] = shape else { return Err(file.error("its vectors have no rows and columns")) };
     if dtype != Dtype::F32 || cols == 0 {
@@ -44,7 +55,7 @@ pub(super) fn open(path: &Path) -> Result<Embeddings> {
     for (row, word) in words.strip_suffix(b"\n").unwrap_or(words).split(|&b| b == b'\n').enumerate() {
         if !check_word(word).is_ok_and(|word| vocabulary.push(word)) {
             let problem = format!("word {} is damaged or there twice", row + 1);
-            return Err(Error::malformed(path, Place::Entry(row as u64 + 1), problem));
+            return Err(Error::malformed(file.path(), Place::Entry(row as u64 + 1), problem));
         }
     }
     if vocabulary.len() != rows {
@@ -54,7 +65,6 @@ pub(super) fn open(path: &Path) -> Result<Embeddings> {
 }
 
 /// The log-densities of the `len` words of a file, if it contains them.
-pub(super) fn log_density(path: &Path, len: usize) -> Result<Option<Vec<f64>>> {
-    let file = TensorFile::open(path)?;
+pub(super) fn log_density(file: &TensorFile, len: usize) -> Result<Option<Vec<f64>>> {
     if file.has(LOG_DENSITY) { file.f64s(LOG_DENSITY, len).map(Some) } else { Ok(None) }
 }

@@ -122,7 +122,7 @@ impl Embeddings {
     }
 
     /// Lower-cases the words. Of words that become equal, the first is kept.
-    pub fn lowercased(self) -> Self {
+    pub fn lowercased(mut self) -> Self {
         let mut vocabulary = Vocabulary::new();
         let mut kept = Vec::new();
         for (index, word) in self.vocabulary.iter().enumerate() {
@@ -130,8 +130,10 @@ impl Embeddings {
                 kept.push(index);
             }
         }
-        let matrix = if kept.len() == self.len() { self.matrix } else { self.matrix.select(&kept) };
-        Embeddings { vocabulary: Arc::new(vocabulary), matrix, subwords: self.subwords }
+        if kept.len() < self.len() {
+            self.matrix.keep(&kept);
+        }
+        Embeddings { vocabulary: Arc::new(vocabulary), matrix: self.matrix, subwords: self.subwords }
     }
 
     /// A hash of words and numbers, independent of the file format.

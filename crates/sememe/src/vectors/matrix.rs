@@ -17,7 +17,11 @@ pub struct Matrix {
 
 #[derive(Clone)]
 enum Storage {
-    Owned(Arc<Vec<f32>>),
+    /// The numbers from `start` on. There are others around them if a whole file was read.
+    Owned {
+        numbers: Arc<Vec<f32>>,
+        start: usize,
+    },
     Borrowed(Arc<dyn AsRef<[f32]> + Send + Sync>),
 }
 
@@ -34,11 +38,17 @@ impl AsRef<[f32]> for MappedRows {
     }
 }
 
+impl Storage {
+    fn owned(numbers: Vec<f32>) -> Self {
+        Storage::Owned { numbers: Arc::new(numbers), start: 0 }
+    }
+}
+
 impl Matrix {
     /// A matrix of `data.len() / cols` rows. Panics when `cols` is zero or the data do not fill whole rows.
     pub fn new(data: Vec<f32>, cols: usize) -> Self {
         assert!(cols > 0 && data.len().is_multiple_of(cols), "{} values do not make rows of {cols}", data.len());
-        Matrix { rows: data.len() / cols, cols, storage: Storage::Owned(Arc::new(data)) }
+        Matrix { rows: data.len() / cols, cols, storage: Storage::owned(data) }
     }
 
     /// A matrix over numbers that another object owns, without a copy. Panics like [`Matrix::new`].
@@ -61,11 +71,13 @@ impl Matrix {
         let range = start..start + rows * cols * 4;
         let usable =
             cfg!(target_endian = "little") && bytemuck::try_cast_slice::<u8, f32>(&bytes[range.clone()]).is_ok();
-        let storage = if usable {
-            Storage::Borrowed(Arc::new(MappedRows { bytes, start, len: rows * cols }))
-        } else {
-            let values = bytes[range].chunks_exact(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]]));
-            Storage::Owned(Arc::new(values.collect()))
+        let storage = match bytes.aligned() {
+            Some(numbers) if usable => Storage::Owned { numbers: numbers.clone(), start: start / size_of::<f32>() },
+            None if usable => Storage::Borrowed(Arc::new(MappedRows { bytes, start, len: rows * cols })),
+            _ => {
+                let values = bytes[range].chunks_exact(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]]));
+                Storage::owned(values.collect())
+            }
         };
         Matrix { rows, cols, storage }
     }
@@ -83,27 +95,38 @@ impl Matrix {
     /// All values, row after row.
     pub fn as_slice(&self) -> &[f32] {
         match &self.storage {
-            Storage::Owned(data) => data,
+            Storage::Owned { numbers, start } => &numbers[*start..*start + self.rows * self.cols],
             Storage::Borrowed(values) => (**values).as_ref(),
         }
     }
 
     /// All values, mutable. Copies them first if they are shared or borrowed.
     pub fn as_mut_slice(&mut self) -> &mut [f32] {
-        if let Storage::Borrowed(_) = self.storage {
-            self.storage = Storage::Owned(Arc::new(self.as_slice().to_vec()));
+        let len = self.rows * self.cols;
+        let is_own = match &mut self.storage {
+            Storage::Owned { numbers, .. } => Arc::get_mut(numbers).is_some(),
+            Storage::Borrowed(_) => false,
+        };
+        if !is_own {
+            self.storage = Storage::owned(self.as_slice().to_vec());
         }
         match &mut self.storage {
-            Storage::Owned(data) => Arc::<Vec<f32>>::make_mut(data),
+            Storage::Owned { numbers, start } => &mut Arc::make_mut(numbers)[*start..*start + len],
             Storage::Borrowed(_) => unreachable!("copied above"),
         }
     }
 
     /// All values, row after row. Copies them if they are shared or borrowed.
-    pub fn into_vec(self) -> Vec<f32> {
+    pub fn into_vec(mut self) -> Vec<f32> {
+        let len = self.as_mut_slice().len();
         match self.storage {
-            Storage::Owned(data) => Arc::unwrap_or_clone(data),
-            Storage::Borrowed(values) => (*values).as_ref().to_vec(),
+            Storage::Owned { numbers, start } => {
+                let mut numbers = Arc::unwrap_or_clone(numbers);
+                numbers.truncate(start + len);
+                numbers.drain(..start);
+                numbers
+            }
+            Storage::Borrowed(_) => unreachable!("copied above"),
         }
     }
 
@@ -118,7 +141,17 @@ impl Matrix {
         for &index in indices {
             data.extend_from_slice(self.row(index));
         }
-        Matrix { rows: indices.len(), cols: self.cols, storage: Storage::Owned(Arc::new(data)) }
+        Matrix { rows: indices.len(), cols: self.cols, storage: Storage::owned(data) }
+    }
+
+    /// Keeps only the rows with the given ascending indices, without a copy if the rows are not shared.
+    pub(crate) fn keep(&mut self, indices: &[usize]) {
+        let cols = self.cols;
+        let values = self.as_mut_slice();
+        for (to, &from) in indices.iter().enumerate() {
+            values.copy_within(from * cols..(from + 1) * cols, to * cols);
+        }
+        self.rows = indices.len();
     }
 
     /// The first `count` rows, or all if there are fewer.

@@ -50,6 +50,11 @@ pub struct ReadOptions {
     pub words: Option<PathBuf>,
     /// Returns an error if any entry is skipped.
     pub strict: bool,
+    /// Memory-maps binary files instead of reading them. Arrays of float32 are not copied then, and only the parts of a
+    /// fastText model that are used are read. The file must not change while the vectors are in use: they would change
+    /// with it, and if it is truncated, the operating system ends the program.
+    #[serde(default)]
+    pub mmap: bool,
 }
 
 /// A problem of a file that did not prevent reading it.
@@ -128,7 +133,18 @@ pub struct Read {
 /// # }
 /// ```
 pub fn read(path: &Path, options: &ReadOptions, observer: &dyn Observer) -> Result<Read> {
-    read_input(&Input::open(path)?, None, options, observer)
+    read_input(&Input::open_with(path, options.mmap)?, None, options, observer)
+}
+
+/// [`read_input`] for vectors that will be changed, such as normalised ones. Arrays are read even if the input is to be
+/// mapped, as a changed copy beside the mapped file would take memory twice.
+pub fn read_to_change(input: Input, options: &ReadOptions, observer: &dyn Observer) -> Result<Read> {
+    let format = match options.format {
+        Some(format) => format,
+        None => Format::detect(&input)?,
+    };
+    let input = if matches!(format, Format::Npy | Format::Safetensors) { input.copied() } else { input };
+    read_input(&input, None, &ReadOptions { format: Some(format), ..options.clone() }, observer)
 }
 
 /// [`read`] on data in memory; `words` is the word list of an array.
@@ -160,7 +176,7 @@ pub fn read_input(
 /// Reads rows of numbers: an array, even without words, or the vectors of any other format. Rows are identified by
 /// their numbers, so nothing is skipped: an unusable row is an error.
 pub fn read_matrix(path: &Path, options: &ReadOptions, observer: &dyn Observer) -> Result<Matrix> {
-    let input = Input::open(path)?;
+    let input = Input::open_with(path, options.mmap)?;
     let format = match options.format {
         Some(format) => format,
         None => Format::detect(&input)?,
@@ -225,4 +241,6 @@ setters!(ReadOptions {
     with_words: words = Option<PathBuf>,
     /// Sets [`ReadOptions::strict`].
     with_strict: strict = bool,
+    /// Sets [`ReadOptions::mmap`].
+    with_mmap: mmap = bool,
 });

@@ -48,6 +48,13 @@ impl View {
         &self.rows
     }
 
+    /// Replaces the rows by as many others, computed from them.
+    pub(crate) fn map_rows<E>(self, map: impl FnOnce(Matrix) -> Result<Matrix, E>) -> Result<Self, E> {
+        let (len, rows) = (self.len(), map(self.rows)?);
+        assert_eq!(len, rows.rows(), "one row for each row");
+        Ok(View { name: self.name, rows, words: self.words })
+    }
+
     pub(crate) fn rows_mut(&mut self) -> &mut Matrix {
         &mut self.rows
     }
@@ -89,12 +96,18 @@ impl View {
 
     /// The rows with their words; in a view without words, row numbers serve as words.
     pub fn named(&self) -> Embeddings {
-        match &self.words {
-            Some(words) => Embeddings::of_shared(words.clone(), self.rows.clone()),
+        self.clone().into_named()
+    }
+
+    /// [`View::named`], without sharing the rows with the view.
+    pub(crate) fn into_named(self) -> Embeddings {
+        match self.words {
+            Some(words) => Embeddings::of_shared(words, self.rows),
             None => {
                 let mut words = Vocabulary::new();
-                (0..self.len()).for_each(|row| assert!(words.push(Label::of_row(row).as_ref()), "numbers differ"));
-                Embeddings::new(words, self.rows.clone())
+                (0..self.rows.rows())
+                    .for_each(|row| assert!(words.push(Label::of_row(row).as_ref()), "numbers differ"));
+                Embeddings::new(words, self.rows)
             }
         }
     }

@@ -93,7 +93,7 @@ fn three_views_and_one_that_is_added() {
         &(),
     );
     let extended = extended.unwrap();
-    space.extend(&extended.alignment, &extended.latent, None).unwrap();
+    space.extend(&extended.alignment, &extended.latent, space.reserve("3", None).unwrap()).unwrap();
     let space = Space::open(&path).unwrap();
     assert_calibrated(&space, ["0", "3"], "an added view");
     assert_calibrated(&space, ["3", "1"], "an added view");

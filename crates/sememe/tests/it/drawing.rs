@@ -43,7 +43,7 @@ fn latent_vectors_and_densities_are_enough_for_the_joint_density() {
     for dims in [&[3, 4][..], &[3, 4, 5]] {
         let (model, views) = fitted(dims);
         let latent: Vec<_> =
-            numbered(&views).iter().enumerate().map(|(at, view)| model.latent_view(at, view).unwrap()).collect();
+            numbered(&views).into_iter().enumerate().map(|(at, view)| model.latent_view(at, view).unwrap()).collect();
         let words = latent.iter().map(|latent| (latent.view.rows(), latent.log_density.as_deref().unwrap())).collect();
         let all: Vec<usize> = (0..dims.len()).collect();
         let density = model.density(&all).unwrap();
@@ -67,7 +67,7 @@ fn what_cannot_be_drawn_from_is_refused() {
     let weighted = FitOptions::default().with_exponent(Some(1.0)).with_shrinkage(Shrinkage::By(0.1));
     let weighted = fit(&moments, &weighted, &()).unwrap().0;
     let latent: Vec<_> =
-        numbered(&views).iter().enumerate().map(|(at, view)| weighted.latent_view(at, view).unwrap()).collect();
+        numbered(&views).into_iter().enumerate().map(|(at, view)| weighted.latent_view(at, view).unwrap()).collect();
     let words = latent.iter().map(|latent| (latent.view.rows(), latent.log_density.as_deref().unwrap())).collect();
     assert!(draw(&weighted, &Vocabularies::Latent(words), 5, 1).unwrap_err().to_string().contains("exponent"));
 }

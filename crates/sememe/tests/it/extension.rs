@@ -1,6 +1,6 @@
 //! Views that are added to a fitted space.
 
-use sememe::align::{AlignOptions, Aligned, align, extend};
+use sememe::align::{AlignOptions, Aligned, Extended, align, extend};
 use sememe::lexicon::Tuples;
 use sememe::model::{self, LatentSize, Method, Shrinkage};
 use sememe::moments::Moments;
@@ -114,17 +114,18 @@ fn the_files_of_a_space_keep_their_bits_when_it_grows() {
     };
     let then = files();
     let space = Space::open(&path).unwrap();
-    space.check_extendable("fr").unwrap();
+    space.reserve("fr", None).unwrap();
     std::fs::write(path.join("fr.safetensors"), "mine").unwrap();
-    assert!(space.check_extendable("fr").unwrap_err().to_string().contains("no part of the space"));
+    assert!(space.reserve("fr", None).unwrap_err().to_string().contains("no part of the space"));
     std::fs::remove_file(path.join("fr.safetensors")).unwrap();
     // A name that a model's file would have.
     let new = || View::from_embeddings("model.1", views[2].clone());
     let tuples = tuples_with(2, &[0, 1]);
     let grown = extend(space.alignment(), &space.latent_views().unwrap(), new(), &tuples, &fitting(None), &()).unwrap();
-    space.extend(&grown.alignment, &grown.latent, Some(&folder.path().join("copy"))).unwrap();
+    let copy = space.reserve("model.1", Some(&folder.path().join("copy"))).unwrap();
+    space.extend(&grown.alignment, &grown.latent, copy).unwrap();
     assert_eq!(files(), then, "a copy leaves the space alone");
-    space.extend(&grown.alignment, &grown.latent, None).unwrap();
+    space.extend(&grown.alignment, &grown.latent, space.reserve("model.1", None).unwrap()).unwrap();
     let now = files();
     assert!(then.iter().all(|(name, bytes)| now[name] == *bytes) && now.len() == then.len() + 2);
 
@@ -136,4 +137,62 @@ fn the_files_of_a_space_keep_their_bits_when_it_grows() {
         assert!(error.unwrap_err().to_string().contains("already"));
         Space::check_writable(&path).unwrap();
     }
+}
+
+/// A space of two views in a folder, and an extension of it that is not written yet.
+fn space_and_extension(path: &std::path::Path) -> (Space, Extended) {
+    let views = many_views(ROWS, &[4, 5, 3], 24);
+    let before = aligned(&views[..2], None);
+    Space::write(path, &before.alignment, &before.latent).unwrap();
+    let space = Space::open(path).unwrap();
+    let (new, tuples) = (View::from_embeddings("new", views[2].clone()), tuples_with(2, &[0, 1]));
+    let grown = extend(space.alignment(), &space.latent_views().unwrap(), new, &tuples, &fitting(None), &()).unwrap();
+    (space, grown)
+}
+
+#[test]
+fn one_view_is_added_at_a_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("space");
+    let (space, grown) = space_and_extension(&path);
+    let reservation = space.reserve("new", None).unwrap();
+    let also_open = Space::open(&path).unwrap();
+    let busy = also_open.reserve("other", None).unwrap_err().to_string();
+    assert!(busy.contains("cannot write"), "{busy}");
+    let replaced = Space::write(&path, space.alignment(), &[None, None]).unwrap_err();
+    assert!(replaced.to_string().contains("cannot write"), "{replaced}");
+    assert!(also_open.reserve("other", Some(&folder.path().join("copy"))).is_ok(), "a copy changes nothing");
+    space.extend(&grown.alignment, &grown.latent, reservation).unwrap();
+
+    // It was opened before the view was added: what it would write has no such view.
+    let error = std::error::Error::source(&also_open.reserve("other", None).unwrap_err()).unwrap().to_string();
+    assert!(error.contains("changed since it was opened"), "{error}");
+    let larger = Space::open(&path).unwrap();
+    assert_eq!(larger.alignment().model.views.len(), 3);
+    assert!(larger.reserve("other", None).is_ok());
+    Space::check_writable(&path).unwrap();
+}
+
+#[test]
+fn what_a_killed_extension_left_is_replaced() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("space");
+    let (space, grown) = space_and_extension(&path);
+    space.extend(&grown.alignment, &grown.latent, space.reserve("new", None).unwrap()).unwrap();
+    let written = std::fs::read(path.join("new.safetensors")).unwrap();
+    // Killed before the model was there, with half of it in a temporary file.
+    std::fs::rename(path.join("model.1.safetensors"), path.join(".model.1.safetensors.sememe-1-abc")).unwrap();
+    let reservation = space.reserve("new", None).unwrap();
+    assert_eq!(reservation.left_behind(), Some(&*path.join("new.safetensors")));
+    space.extend(&grown.alignment, &grown.latent, reservation).unwrap();
+    assert_eq!(std::fs::read(path.join("new.safetensors")).unwrap(), written);
+    assert_eq!(Space::open(&path).unwrap().view("new").unwrap().len(), ROWS);
+    assert_eq!(std::fs::read_dir(&path).unwrap().count(), 5, "two models, three views, and no temporary file");
+
+    // Projected vectors are somebody's own.
+    let path = folder.path().join("another");
+    let (space, grown) = space_and_extension(&path);
+    let projected = grown.latent.view.named();
+    sememe::vectors::write(&projected, &path.join("new.safetensors"), sememe::vectors::Format::Safetensors).unwrap();
+    assert!(space.reserve("new", None).unwrap_err().to_string().contains("no part of the space"));
 }

@@ -186,6 +186,50 @@ fn a_view_of_another_space_is_noticed() {
     assert!(error.contains("has 119 words") && error.contains("another space"), "{error}");
 }
 
+/// Makes a space look as if it had been written before hashes of its files were recorded.
+fn forget_hashes(path: &std::path::Path) {
+    let model = path.join("model.safetensors");
+    let mut alignment = Alignment::read(&model).unwrap();
+    assert!(alignment.file_hashes.iter().all(Option::is_some));
+    alignment.file_hashes = vec![None; 2];
+    alignment.write(&model).unwrap();
+    assert!(!String::from_utf8_lossy(&std::fs::read(&model).unwrap()).contains("file_hash"));
+}
+
+/// The files of a space with as many words, but other vectors.
+#[test]
+fn a_view_file_that_was_replaced_or_changed_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, other) = (folder.path().join("space"), folder.path().join("other"));
+    let (first, _) = aligned(&AlignOptions::default());
+    let (second, _) = aligned(&options());
+    Space::write(&path, &first.alignment, &first.latent).unwrap();
+    Space::write(&other, &second.alignment, &second.latent).unwrap();
+    let file = path.join("x%2F1.safetensors");
+    let own = std::fs::read(&file).unwrap();
+    std::fs::copy(other.join("x%2F1.safetensors"), &file).unwrap();
+    let refused = || {
+        let space = Space::open(&path).unwrap();
+        let error = space.view("x/1").unwrap_err().to_string();
+        assert!(error.contains("x%2F1.safetensors: is not the file that this space was written with"), "{error}");
+        assert!(space.log_density("x/1").is_err() && space.summary().is_err());
+        assert!(space.retriever("Ключ", "x/1", Criterion::Nn, &()).is_err());
+        assert!(space.view("Ключ").is_ok());
+    };
+    refused();
+    // A single number.
+    let mut edited = own.clone();
+    let at = edited.len() / 2;
+    edited[at] ^= 1;
+    std::fs::write(&file, edited).unwrap();
+    refused();
+    // Spaces that were written before hashes were recorded open as they did.
+    forget_hashes(&path);
+    assert!(Space::open(&path).unwrap().view("x/1").is_ok());
+    std::fs::write(&file, own).unwrap();
+    assert!(Space::open(&path).unwrap().view("x/1").is_ok());
+}
+
 #[test]
 fn float64_input_gives_the_same_bits_as_the_same_numbers_in_float32() {
     let folder = tempfile::tempdir().unwrap();
@@ -287,6 +331,7 @@ fn terms_of_retrieval_are_kept_in_the_space_as_long_as_they_are_right() {
     let turned: Vec<f32> = latent.matrix().as_slice().iter().map(|x| -x).collect();
     let turned = Embeddings::new(latent.vocabulary().clone(), Matrix::new(turned, 3));
     sememe::vectors::write(&turned, &file, sememe::vectors::Format::Safetensors).unwrap();
+    forget_hashes(&path);
     assert_ne!(found(&path, Criterion::CSLS), expected);
     assert_ne!(std::fs::read(&csls).unwrap(), bytes);
 
