@@ -25,7 +25,7 @@ class Evaluations:
         source: str,
         target: str,
         gold: LexiconLike,
-        criterion: str = "nn",
+        criterion: str = "auto",
         *,
         oov: str = "skip",
         seed: int = 0,

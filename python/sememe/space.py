@@ -119,14 +119,14 @@ class Space(Evaluations):
         source: str,
         target: str,
         k: int = 5,
-        criterion: str = "nn",
+        criterion: str = "auto",
         *,
         vectors: Embeddings | None = None,
         progress: Progress = None,
     ) -> Any:
         """The best translations of a word, or for a list of words a list of them.
 
-        ``criterion`` is what candidates are ranked by: ``nn``, ``csls``, ``isf``, ``corrected``, ``dot``, ``l2``, and for IBFA and MBFA
+        ``criterion`` is what candidates are ranked by: ``auto`` (CSLS), ``nn``, ``csls``, ``isf``, ``corrected``, ``dot``, ``l2``, and for IBFA and MBFA
         ``pmi`` and ``logp``. A word that the space does not have raises KeyError, with the closest spellings, unless
         ``vectors`` (of the source, before alignment) have it, or can compose it as a fastText model does.
         """
@@ -174,7 +174,7 @@ class Space(Evaluations):
         source: str,
         target: str,
         *,
-        criterion: str = "nn",
+        criterion: str = "auto",
         mutual: bool = False,
         min_confidence: float = 0.0,
         max_words: int | None = None,

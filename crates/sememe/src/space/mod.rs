@@ -9,6 +9,7 @@
 //! SPACE/csls.en+fr.terms         cached retrieval terms of the words of fr; can be deleted at any time
 //! ```
 
+mod export;
 mod open_view;
 mod summary;
 mod terms;

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::Confidence;
 use crate::error::{Error, Result};
 use crate::files::Output;
+use crate::lexicon::SCORE;
 use crate::names::setters;
 use crate::observe::{Event, Meter, Observer, Stage};
 use crate::retrieve::{Criterion, Hit, Retriever, mutual_best};
@@ -22,7 +23,7 @@ const WORDS: usize = 16_384;
 const CANDIDATES: usize = 10;
 
 /// Options of dictionary induction.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
 pub struct InduceOptions {
@@ -34,6 +35,12 @@ pub struct InduceOptions {
     pub min_confidence: Option<f64>,
     /// Translates only the first `max_words` words.
     pub max_words: Option<usize>,
+}
+
+impl Default for InduceOptions {
+    fn default() -> Self {
+        InduceOptions { criterion: Criterion::AUTO, mutual: false, min_confidence: None, max_words: None }
+    }
 }
 
 setters!(InduceOptions {
@@ -211,7 +218,7 @@ fn write_induced(
 ) -> Result<usize> {
     let mut output = Output::create(path)?;
     let has_confidence = induced.iter().all(|pair| pair.confidence.is_some());
-    let header = format!("# {from}\t{to}\tscore{}\n", if has_confidence { "\tconfidence" } else { "" });
+    let header = format!("# {from}\t{to}\t{SCORE}{}\n", if has_confidence { "\tconfidence" } else { "" });
     output.write_all(header.as_bytes())?;
     let is_plain = |word: &str| !word.contains('\t') && word.trim() == word && !word.is_empty();
     let mut left_out = 0;
@@ -289,5 +296,8 @@ mod tests {
         let read = lexicon::read_pairs(&path, "a", "b", &Default::default()).unwrap();
         let entry = &read.lexicon.entries()[0];
         assert_eq!((entry.word(0), entry.word(1), read.ignored_columns), (Some("New York"), Some("#1"), true));
+        // The file says of which views it is, so that it can be read without naming them, among any number of views.
+        let read = lexicon::read(&path, &["b", "c", "a"], &Default::default()).unwrap();
+        assert_eq!(read.lexicon.views(), ["a", "b"]);
     }
 }
