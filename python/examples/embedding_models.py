@@ -16,7 +16,9 @@ import numpy as np
 import sememe
 
 # What there is: vectors of 5,000 things by both models. 3,500 pairs are known; the others are asked for.
-demo = Path(os.environ.get("SEMEME_DEMO", "crates/sememe-report/demo"))
+# The data of `sememe demo`, in the repository that this file is part of.
+repository = Path(__file__).resolve().parents[2]
+demo = Path(os.environ.get("SEMEME_DEMO", repository / "crates/sememe-report/demo"))
 features = sememe.load(demo / "en.npy.zst").vectors
 order = np.random.default_rng(0).permutation(len(features))
 known, asked = order[:3500], order[3500:]

@@ -13,7 +13,9 @@ import numpy as np
 
 import sememe
 
-demo = Path(os.environ.get("SEMEME_DEMO", "crates/sememe-report/demo"))
+# The data of `sememe demo`, in the repository that this file is part of.
+repository = Path(__file__).resolve().parents[2]
+demo = Path(os.environ.get("SEMEME_DEMO", repository / "crates/sememe-report/demo"))
 
 # %% [markdown]
 # ## 1. Vectors

@@ -26,7 +26,7 @@ class Evaluations:
         source: str,
         target: str,
         gold: LexiconLike,
-        criterion: str = "nn",
+        criterion: str = "auto",
         *,
         oov: str = "skip",
         seed: int = 0,

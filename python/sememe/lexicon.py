@@ -15,7 +15,8 @@ from ._warnings import ReadWarning, warn
 #: A dictionary:
 #:
 #: - what :func:`read_lexicon` returns;
-#: - a file of tuples: tab-separated, with a header of view names; an empty cell is a hole;
+#: - a file of tuples: tab-separated, with a header of view names; an empty cell is a hole; or what ``Space.induce`` wrote;
+#:   or, where there are just two views, of pairs;
 #: - a mapping from two views to their pairs: ``{("en", "fr"): "en-fr.txt"}``, or ``{("en", "fr"): [("house", "maison")]}``;
 #: - a list of tuples, with a word or None for each view in the order of the views;
 #: - a table of pandas, polars or Arrow whose columns are named after views;
@@ -82,7 +83,7 @@ def _one(lexicon: Any, views: Sequence[str], strict: bool) -> list[_sememe.Lexic
     if isinstance(lexicon, _sememe.Lexicon):
         return [lexicon.restricted([view for view in lexicon.views if view in views])]
     if isinstance(lexicon, (str, PathLike)):
-        return [_noted(lexicon, _sememe.Lexicon.read_tuples(lexicon, list(views), strict))]
+        return [_noted(lexicon, _sememe.Lexicon.read(lexicon, list(views), strict))]
     if isinstance(lexicon, Mapping):
         return [_pairs(key, pairs, strict) for key, pairs in lexicon.items()]
     return [_of_table(lexicon, views)]

@@ -124,14 +124,14 @@ class Space(Evaluations):
         source: str,
         target: str,
         k: int = 5,
-        criterion: str = "nn",
+        criterion: str = "auto",
         *,
         vectors: Embeddings | None = None,
         progress: Progress = None,
     ) -> Any:
         """The best translations of a word, or for a list of words a list of them.
 
-        ``criterion`` ranks the candidates: ``nn``, ``csls``, ``isf``, ``corrected``, ``dot``, ``l2``, and for IBFA and MBFA
+        ``criterion`` ranks the candidates: ``auto`` (CSLS), ``nn``, ``csls``, ``isf``, ``corrected``, ``dot``, ``l2``, and for IBFA and MBFA
         ``pmi`` and ``logp``. A word that the space does not have raises KeyError, with the closest spellings, unless
         ``vectors`` (of the source, before alignment) have it, or can compose it as a fastText model does.
         """
@@ -179,7 +179,7 @@ class Space(Evaluations):
         source: str,
         target: str,
         *,
-        criterion: str = "nn",
+        criterion: str = "auto",
         mutual: bool = False,
         min_confidence: float = 0.0,
         max_words: int | None = None,

@@ -100,7 +100,7 @@ def test_neighbors_of_words_and_of_vectors(space):
     assert [c.word for c in near] == [word for word, _ in space["en"].neighbors("dog", 5)]
     across = space.neighbors(["dog", "king"], "en", 3, among="fr")
     assert [[c.word for c in row] for row in across] == [
-        [c.word for c in row] for row in space.translate(["dog", "king"], "en", "fr", 3)
+        [c.word for c in row] for row in space.translate(["dog", "king"], "en", "fr", 3, "nn")
     ]
     assert space.neighbors(space["en"]["dog"][None, :], "en", 1)[0][0].word == "dog"
 

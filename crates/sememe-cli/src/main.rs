@@ -6,27 +6,30 @@ mod output;
 mod progress;
 mod signals;
 
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use clap::Parser;
 use sememe::files::remove_unfinished;
 use sememe::retrieve::hits_files;
+use sememe::space::Space;
 use sememe::vectors::{self, Format};
 
-use crate::arguments::{Command, Evaluate, Lexicon, Sememe};
+use crate::arguments::{BadUsage, Command, Evaluate, Lexicon, Sememe};
 use crate::progress::Interruption;
 use crate::signals::Ending;
 
+/// Threads that are started on any machine.
+const MAX_THREADS: usize = 256;
 /// Something went wrong while working.
 const FAILURE: u8 = 1;
 /// The exit code of wrong arguments and bad input. clap uses the same code for wrong usage.
 const BAD_INPUT: u8 = 2;
 
 fn main() -> ExitCode {
-    let sememe = Sememe::parse();
+    let sememe = Sememe::read();
     let interruption = Arc::new(Interruption::default());
     let is_interrupted = clean_up_when_interrupted(outputs(&sememe.command), interruption.clone());
     let result = run(&sememe, &interruption);
@@ -84,7 +87,16 @@ fn outputs(command: &Command) -> Vec<PathBuf> {
         Command::Neighbors(arguments) => hits_files(&arguments.output).to_vec(),
         Command::Export(arguments) => {
             let vectors = std::iter::once(&arguments.output).chain(&arguments.queries);
-            vectors.flat_map(|path| files(path, None)).chain([arguments.space.clone()]).collect()
+            let written: Vec<PathBuf> = match arguments.format {
+                // Which files are written into the folder is known when the space is open.
+                Some(format) => Space::open(&arguments.space)
+                    .map_or_else(|_| Vec::new(), |space| space.export_files(&arguments.output, format))
+                    .iter()
+                    .flat_map(|file| files(file, None))
+                    .collect(),
+                None => vectors.flat_map(|path| files(path, None)).collect(),
+            };
+            written.into_iter().chain([arguments.space.clone()]).collect()
         }
         Command::Inspect(arguments) => arguments.curve.iter().cloned().collect(),
         Command::Lexicon(Lexicon::Induce(arguments)) => vec![arguments.output.clone(), arguments.space.clone()],
@@ -101,8 +113,21 @@ fn outputs(command: &Command) -> Vec<PathBuf> {
     }
 }
 
+/// Threads far beyond the cores of a machine take its memory and do nothing else.
+fn check_threads(threads: usize) -> Result<(), BadUsage> {
+    let cores = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
+    let most = MAX_THREADS.max(4 * cores);
+    match threads > most {
+        true => {
+            Err(BadUsage(format!("--threads is {threads}: this machine has {cores} cores; at most {most} are started")))
+        }
+        false => Ok(()),
+    }
+}
+
 fn run(sememe: &Sememe, interruption: &Arc<Interruption>) -> anyhow::Result<()> {
     if let Some(threads) = sememe.global.threads {
+        check_threads(threads.get())?;
         rayon::ThreadPoolBuilder::new().num_threads(threads.get()).build_global()?;
     }
     let global = &sememe.global;
@@ -128,7 +153,7 @@ fn run(sememe: &Sememe, interruption: &Arc<Interruption>) -> anyhow::Result<()> 
 
 fn exit_code(error: &anyhow::Error) -> u8 {
     let known = error.chain().find_map(|cause| cause.downcast_ref::<sememe::Error>());
-    let is_usage = error.chain().any(|cause| cause.is::<arguments::BadUsage>());
+    let is_usage = error.chain().any(|cause| cause.is::<BadUsage>());
     let of_report = error.chain().find_map(|cause| cause.downcast_ref::<sememe_report::Error>());
     match known {
         _ if is_usage || of_report.is_some_and(sememe_report::Error::is_bad_input) => BAD_INPUT,

@@ -4,10 +4,12 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use anyhow::Context;
-use comfy_table::{CellAlignment, LineStyle, Table, TableStyle};
+use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, LineStyle, Table, TableStyle};
 use sememe::files::is_standard_output;
+use sememe::model::FitWarning;
 pub use sememe_report::text::{count, visible};
 use serde_json::Value;
+use terminal_size::{Width, terminal_size_of};
 
 use crate::arguments::Global;
 
@@ -67,6 +69,16 @@ pub fn warn_of_zeros(global: &Global, zeros: usize, what: impl std::fmt::Display
     }
 }
 
+/// What should be known about a fit, with the option that changes it.
+pub fn warn_of_fit(global: &Global, warning: &FitWarning) {
+    match warning {
+        FitWarning::NotConverged { .. } => {
+            warn(global, format_args!("{warning}; --iterations N lets it go on for longer"))
+        }
+        _ => warn(global, warning),
+    }
+}
+
 /// Prints a warning, unless `--quiet`.
 pub fn warn(global: &Global, text: impl std::fmt::Display) {
     if !global.quiet {
@@ -96,15 +108,26 @@ fn visible_lines(text: &str) -> String {
 /// One line under the header and nothing else.
 const STYLE: TableStyle = TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
 
-/// A table; columns from the second on are aligned right if `numbers`.
+/// A table; columns from the second on are aligned right if `numbers`. At a terminal, cells that are too long for it are
+/// wrapped.
 pub fn table(header: &[&str], rows: Vec<Vec<String>>, numbers: bool) -> String {
+    let width = terminal_size_of(io::stdout()).map(|(Width(columns), _)| columns);
+    table_within(width, header, rows, numbers)
+}
+
+fn table_within(width: Option<u16>, header: &[&str], rows: Vec<Vec<String>>, numbers: bool) -> String {
     let mut table = Table::new();
     // Before the widths of the columns are measured.
     let visible_row = |row: Vec<String>| row.iter().map(|cell| visible(cell)).collect::<Vec<_>>();
     let header: Vec<String> = header.iter().map(|cell| visible(cell)).collect();
     table.load_style(STYLE).set_header(header).add_rows(rows.into_iter().map(visible_row));
-    if numbers {
-        table.column_iter_mut().skip(1).for_each(|column| column.set_cell_alignment(CellAlignment::Right));
+    if let Some(width) = width {
+        table.set_content_arrangement(ContentArrangement::Dynamic).set_width(width);
+    }
+    for column in table.column_iter_mut().skip(1).filter(|_| numbers) {
+        // Half a number is a wrong one: only names are wrapped.
+        column.set_constraint(ColumnConstraint::ContentWidth);
+        column.set_cell_alignment(CellAlignment::Right);
     }
     table.to_string()
 }
@@ -117,6 +140,20 @@ pub fn facts(rows: Vec<(&str, String)>) -> String {
 
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn tables_follow_the_width_of_a_terminal_only() {
+        let rows = || vec![vec!["word".to_owned(), "one candidate   another candidate   a third candidate".to_owned()]];
+        let widest = |shown: &str| shown.lines().map(|line| line.trim_end().chars().count()).max().unwrap();
+        let narrow = super::table_within(Some(40), &["en", "fr"], rows(), false);
+        assert!(widest(&narrow) <= 40 && narrow.contains("third"), "{narrow}");
+        let piped = super::table_within(None, &["en", "fr"], rows(), false);
+        assert!(widest(&piped) > 50 && piped.lines().count() == 3, "{piped}");
+        // Numbers stay whole.
+        let rows = vec![vec!["a name of many words, which is long".to_owned(), "1,234,567".to_owned()]];
+        let narrow = super::table_within(Some(30), &["set", "number"], rows, true);
+        assert!(widest(&narrow) <= 30 && narrow.contains("1,234,567"), "{narrow}");
+    }
+
     #[test]
     fn control_characters_are_shown_and_not_obeyed() {
         let shown = super::table(&["word"], vec![vec!["\u{1b}[2Jred\tnaïve".to_owned()]], false);

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use sememe::observe::{Event, Observer};
@@ -62,6 +62,9 @@ impl Interruption {
     }
 }
 
+/// How often a display moves by itself.
+const TICK: Duration = Duration::from_millis(200);
+
 /// The display of an iterative fit or self-learning, which Ctrl-C stops early.
 pub struct Rounds {
     spinner: ProgressBar,
@@ -73,7 +76,21 @@ impl Rounds {
     pub fn new(global: &Global, interruption: &Arc<Interruption>) -> Self {
         let spinner = ProgressBar::new_spinner();
         spinner.set_draw_target(draw_target(global));
+        spinner.set_style(ProgressStyle::with_template("{spinner} {msg}  {elapsed}").expect("a fixed template"));
         Rounds { spinner, interruption: interruption.clone() }
+    }
+
+    /// Shows that something is being done which does not say how far it is.
+    pub fn waiting(global: &Global, stage: &'static str) -> Self {
+        let rounds = Rounds::new(global, &Arc::default());
+        rounds.stage(stage);
+        rounds
+    }
+
+    /// Says what is being done, with a clock that goes on by itself.
+    pub fn stage(&self, stage: &'static str) {
+        self.spinner.set_message(stage);
+        self.spinner.enable_steady_tick(TICK);
     }
 
     /// Shows the progress. From now on Ctrl-C stops the fit instead of the program.

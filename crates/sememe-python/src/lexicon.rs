@@ -40,6 +40,14 @@ impl Lexicon {
         lexicon::read_pairs(&path, from, to, &options).map(Self::from_file).map_err(exception)
     }
 
+    /// Reads a dictionary over these views: tuples under a header, induced pairs, or pairs of just two views.
+    #[staticmethod]
+    fn read(path: PathBuf, views: Vec<String>, strict: bool) -> PyResult<(Self, Vec<String>)> {
+        let options = ReadOptions::default().with_strict(strict);
+        let views: Vec<&str> = views.iter().map(String::as_str).collect();
+        lexicon::read(&path, &views, &options).map(Self::from_file).map_err(exception)
+    }
+
     /// Reads the columns of these views of a file of tuples.
     #[staticmethod]
     fn read_tuples(path: PathBuf, views: Option<Vec<String>>, strict: bool) -> PyResult<(Self, Vec<String>)> {

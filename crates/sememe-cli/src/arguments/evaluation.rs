@@ -5,10 +5,9 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 use sememe::evaluate::{MAX_SENTENCES, Neighbours, Oov, SentenceOptions};
-use sememe::retrieve::Criterion;
 
 use super::gathering::Steps;
-use super::{EvaluateNoise, Reading, count};
+use super::{Criteria, EvaluateNoise, Reading, count};
 
 #[derive(Subcommand)]
 pub enum Evaluate {
@@ -64,7 +63,7 @@ pub struct Direction {
 #[command(after_help = "\
 Examples:
   sememe evaluate translation space --from en --to fr --gold en-fr.5000-6500.txt
-  sememe evaluate translation space --from en --to fr --gold dictionaries/ --both --criterion nn --criterion csls
+  sememe evaluate translation space --from en --to fr --gold dictionaries/ --both --criterion nn,csls
   sememe evaluate translation space --from en --to fr --gold test.txt --compare other-space
   sememe evaluate translation aligned.en.vec --with aligned.fr.vec --gold en-fr.5000-6500.txt
 
@@ -80,10 +79,11 @@ pub struct EvaluateTranslation {
     /// en-fr.5000-6500.txt
     #[arg(long, value_name = "FILE|FOLDER")]
     pub gold: PathBuf,
-    /// Criterion that ranks candidates: nn (cosine), csls, isf (inverted softmax), corrected, dot, l2, pmi or logp. Some have
-    /// parameters: csls:k=10,words=50000 isf:beta=30,sample=10000 corrected:pool=5000. May be repeated
-    #[arg(long, default_value = "nn", value_name = "CRITERION")]
-    pub criterion: Vec<Criterion>,
+    /// Criterion that ranks candidates: auto (csls), nn (cosine), csls, isf (inverted softmax), corrected, dot, l2, pmi or
+    /// logp. Some have parameters: csls:k=10,words=50000 isf:beta=30,sample=10000 corrected:pool=5000. Several may be given,
+    /// separated by commas
+    #[arg(long, default_value = "auto", value_name = "CRITERION")]
+    pub criterion: Vec<Criteria>,
     /// Gold words without a vector, or without a translation that has one: skip them, as MUSE does, or count them as wrong,
     /// as fastText does
     #[arg(long, value_enum, default_value = "skip", value_name = "POLICY")]
@@ -222,9 +222,10 @@ pub struct EvaluateSentences {
     pub target: PathBuf,
     #[command(flatten)]
     pub direction: Direction,
-    /// Criterion that ranks candidates: nn (cosine), csls, isf, corrected, dot or l2; may be repeated [default: nn and csls]
+    /// Criterion that ranks candidates: nn (cosine), csls, isf, corrected, dot or l2; several may be given, separated by
+    /// commas [default: nn,csls]
     #[arg(long, value_name = "CRITERION")]
-    pub criterion: Vec<Criterion>,
+    pub criterion: Vec<Criteria>,
     /// Number of query sentences
     #[arg(long, default_value_t = count(SentenceOptions::default().queries), value_name = "N")]
     pub queries: NonZeroUsize,

@@ -14,7 +14,8 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use clap::{Args, Parser, Subcommand};
+use clap::parser::ValueSource;
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use sememe::gather::splits_at_equals;
 use sememe::model::{FitOptions, Shrinkage};
 use sememe::vectors::{Format, ReadOptions};
@@ -28,7 +29,7 @@ use self::gathering::GATHERING;
 pub use self::gathering::{Gathering, Identical, Which};
 pub use self::learning::Learning;
 pub use self::reproduction::Reproduce;
-pub use self::retrieval::{Export, Neighbors, Ranking};
+pub use self::retrieval::{Criteria, Export, Neighbors, Ranking};
 pub use self::sampling::{EvaluateNoise, Sample};
 pub use self::shell::{Completions, Man};
 pub use self::translation::{Induce, Lexicon, Translate};
@@ -90,6 +91,39 @@ pub struct Global {
     /// Seed of random numbers
     #[arg(long, global = true, default_value_t = 0, value_name = "N")]
     pub seed: u64,
+    /// The options that were given explicitly, even with their default values
+    #[arg(skip)]
+    pub given: Vec<String>,
+}
+
+impl Global {
+    /// The names of the options that were given explicitly.
+    pub fn given(&self) -> Vec<&str> {
+        self.given.iter().map(String::as_str).collect()
+    }
+
+    /// Refuses those of `options` that were given although they would not be used, and says why.
+    pub fn refuse(&self, options: &[&str], why: impl std::fmt::Display) -> Result<(), BadUsage> {
+        match options.iter().find(|&option| self.given.iter().any(|given| given == option)) {
+            Some(option) => Err(BadUsage(format!("--{} would not be used: {why}", option.replace('_', "-")))),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Sememe {
+    /// Parses the command line, and notes which options were given.
+    pub fn read() -> Self {
+        let matches = Sememe::command().get_matches();
+        let mut sememe = Sememe::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+        let mut innermost = &matches;
+        while let Some((_, inner)) = innermost.subcommand() {
+            innermost = inner;
+        }
+        let is_given = |id: &&clap::Id| innermost.value_source(id.as_str()) == Some(ValueSource::CommandLine);
+        sememe.global.given = innermost.ids().filter(is_given).map(|id| id.as_str().to_owned()).collect();
+        sememe
+    }
 }
 
 #[derive(Subcommand)]
@@ -293,6 +327,7 @@ pub struct Inspect {
 
 /// How to read vectors.
 #[derive(Args)]
+#[command(next_help_heading = "Reading vectors")]
 pub struct Reading {
     /// Read only the first N words of each file
     #[arg(long, value_name = "N")]
@@ -304,6 +339,9 @@ pub struct Reading {
     #[arg(long)]
     pub strict: bool,
 }
+
+/// The names of all of them.
+pub const READING: [&str; 3] = ["max_words", "format", "strict"];
 
 impl Reading {
     pub fn options(&self, words: Option<PathBuf>) -> ReadOptions {

@@ -19,14 +19,24 @@ Examples:
 
 The report is a folder: index.html (needs nothing else), report.md, report.json and the figures as SVG. Every cell has the
 paper's figure beside ours. Whatever is not there is named in the report. In DATA are looked for, for languages XX and YY:
-  XX/vectors.npy (and XX/words.txt), XX.vec, wiki.XX.vec, cc.XX.300.vec     vectors, or in the folder --vectors
-  dictionaries/muse/XX-YY.0-5000.txt, .5000-6500.txt, .txt or .txt.gz       MUSE: to fit to, to test on, all of it
-  dictionaries/xling/XX-YY.train.freq.5k.tsv, .test.freq.2k.tsv             XLING: for pairs that MUSE does not have
-  dictionaries/dinu/OPUS_en_it_europarl_train_5K.txt, _test.txt             Dinu et al.
-  triples.*.tsv                                                             tuples of three languages under a header
-  similarity/EN_*.txt                                                       word similarity, `word word score`
-  sts/                                                                      STS: `score TAB sentence TAB sentence`, or as released
-  sentences/NAME.XX-YY.XX and NAME.XX-YY.YY                                 sentences line by line, .xz or .gz too
+
+vectors, or in the folder --vectors:
+  XX/vectors.npy (and XX/words.txt), XX.vec, wiki.XX.vec, cc.XX.300.vec
+MUSE's dictionaries, to fit to, to test on, and all of it:
+  dictionaries/muse/XX-YY.0-5000.txt, .5000-6500.txt, .txt or .txt.gz
+XLING's, for pairs that MUSE does not have:
+  dictionaries/xling/XX-YY.train.freq.5k.tsv, .test.freq.2k.tsv
+those of Dinu et al.:
+  dictionaries/dinu/OPUS_en_it_europarl_train_5K.txt, _test.txt
+tuples of three languages under a header:
+  triples.*.tsv
+word similarity, `word word score`:
+  similarity/EN_*.txt
+STS, `score TAB sentence TAB sentence`, or as released:
+  sts/
+sentences line by line, .xz or .gz too:
+  sentences/NAME.XX-YY.XX and NAME.XX-YY.YY
+
 MUSE's own layout (crosslingual/dictionaries, monolingual/en, crosslingual/europarl) is known, too.")]
 pub struct Reproduce {
     /// Folder of data

@@ -1,18 +1,39 @@
 //! The arguments of retrieval: criteria and metrics.
 
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
 use clap::Args;
 use sememe::retrieve::{Criterion, Metric};
+use sememe::vectors::Format;
 
 /// How candidates are ranked.
 #[derive(Args)]
 pub struct Ranking {
-    /// Criterion that ranks candidates: nn (cosine), csls, isf (inverted softmax), corrected, dot, l2, pmi or logp. Some have
-    /// parameters: csls:k=10,words=50000 isf:beta=30,sample=10000 corrected:pool=5000
-    #[arg(long, default_value = "nn", value_name = "CRITERION")]
+    /// Criterion that ranks candidates: auto (csls), nn (cosine), csls, isf (inverted softmax), corrected, dot, l2, pmi or
+    /// logp. Some have parameters: csls:k=10,words=50000 isf:beta=30,sample=10000 corrected:pool=5000
+    #[arg(long, default_value = "auto", value_name = "CRITERION")]
     pub criterion: Criterion,
+}
+
+/// Criteria that are separated by commas.
+#[derive(Clone)]
+pub struct Criteria(Vec<Criterion>);
+
+impl FromStr for Criteria {
+    type Err = sememe::Error;
+
+    fn from_str(text: &str) -> Result<Self, sememe::Error> {
+        Criterion::parse_list(text).map(Criteria)
+    }
+}
+
+impl Criteria {
+    /// All criteria of an option that was given any number of times.
+    pub fn all(given: &[Self]) -> Vec<Criterion> {
+        given.iter().flat_map(|criteria| criteria.0.iter().copied()).collect()
+    }
 }
 
 #[derive(Args)]
@@ -38,18 +59,25 @@ pub struct Neighbors {
 
 #[derive(Args)]
 #[command(after_help = "\
-Example:
+Examples:
+  sememe export space --format vec -o aligned                     (aligned/en.vec, aligned/fr.vec: all views)
   sememe export space --view fr --for csls --metric cosine -o fr.npy --queries en.npy
 
-Put the rows of fr.npy into faiss, usearch, hnswlib, pgvector, Qdrant or anything else that searches vectors, and ask it with
+With --format the aligned vectors of all views are written as they are, for programs that read word vectors.
+
+With --view one view is written for an index of vectors. Put the rows of fr.npy into faiss, usearch, hnswlib, pgvector, Qdrant or anything else that searches vectors, and ask it with
 the rows of en.npy: the nearest rows are the best translations by the criterion. Its term and, for the metrics l2 and cosine, what
 makes all rows equally long are added as coordinates, so that both files go together.")]
 pub struct Export {
     /// The space
     pub space: PathBuf,
+    /// Write the aligned vectors of all views into the folder --output: vec, txt (no header), bin (word2vec), npy or
+    /// safetensors
+    #[arg(long, value_name = "FORMAT", value_parser = parse_extension, conflicts_with_all = ["view", "from", "criterion", "metric", "queries"])]
+    pub format: Option<Format>,
     /// Target view: its words go into the index
-    #[arg(long, value_name = "VIEW")]
-    pub view: String,
+    #[arg(long, value_name = "VIEW", required_unless_present = "format")]
+    pub view: Option<String>,
     /// Source view: queries are of this view [default: the other one of two]
     #[arg(long, value_name = "VIEW")]
     pub from: Option<String>,
@@ -59,10 +87,18 @@ pub struct Export {
     /// Metric of the index: ip (the largest inner product), l2 (the smallest distance) or cosine
     #[arg(long, default_value = "ip", value_name = "METRIC")]
     pub metric: Metric,
-    /// File to write the vectors to; its extension decides the format
+    /// File to write the vectors to; its extension decides the format. With --format, a folder
     #[arg(long, short, value_name = "FILE")]
     pub output: PathBuf,
     /// File to write the queries to: all words of the source view
     #[arg(long, value_name = "FILE")]
     pub queries: Option<PathBuf>,
+}
+
+/// A format that can be written, by the extension of its files or by its name.
+fn parse_extension(name: &str) -> Result<Format, String> {
+    match (Format::of_name(Path::new(&format!("view.{name}"))), name.parse()) {
+        (Ok(format), _) | (Err(_), Ok(format)) if format != Format::FastText => Ok(format),
+        _ => Err("it must be one of vec, txt, bin, npy, safetensors".to_owned()),
+    }
 }

@@ -18,7 +18,8 @@ Examples:
 A candidate is shown with its probability of being right, in per cent, and its score. The probabilities of all words of a view
 add up to 100 %; they are calibrated on words that were held out when the space was aligned.
 
-Without words they are read from standard input, one a line; at a terminal that is a prompt, which an empty line ends.
+Without words they are read from standard input, one a line, and answered as they come; at a terminal that is a prompt, which
+:q or Ctrl-D ends.
 Exit code: 0 if at least one word was translated, 2 if none was.")]
 pub struct Translate {
     /// The space

@@ -26,6 +26,7 @@ pub fn run(arguments: &Extend, global: &Global, interruption: &Arc<Interruption>
     if names[..names.len() - 1].contains(&new.as_str()) {
         return Err(BadUsage(format!("the space has a view named {new:?} already; choose another name")).into());
     }
+    alignment.check_extension(global.given())?;
     let reservation = space.reserve(new, arguments.output.as_deref())?;
     if let Some(file) = reservation.left_behind() {
         let file = file.display();
@@ -66,12 +67,13 @@ pub fn run(arguments: &Extend, global: &Global, interruption: &Arc<Interruption>
     let mut options = FitOptions::for_new_view().with_shrinkage(arguments.shrinkage);
     options.mbfa.evaluations = arguments.iterations;
     options.mbfa.tolerance = arguments.tolerance;
+    rounds.stage("fitting the new view");
     let extended = align::extend(alignment, &latent, view, &tuples, &options, &rounds);
     rounds.finish();
     let Extended { alignment, latent, warnings, .. } = extended?;
     stopwatch.finished("fitting");
     for warning in &warnings {
-        output::warn(global, warning);
+        output::warn_of_fit(global, warning);
     }
     space.extend(&alignment, &latent, reservation)?;
     stopwatch.finished("writing");

@@ -156,6 +156,9 @@ fn report_matches(read: &DictionaryRead, global: &Global) {
         read.unknown.iter().map(|(view, words)| format!("{} unknown in {view}", count(words.len()))).collect();
     let (found, all) = (count(read.matched), count(read.entries));
     output::note(global, format_args!("{name}: {found} of {all} entries found ({})", sides.join(", ")));
+    if let Some(problem) = read.swapped() {
+        output::warn(global, problem);
+    }
     for (view, words) in read.unknown.iter().filter(|(_, words)| !words.is_empty()) {
         output::detail(global, || format!("  not in {view}: {}", words.join(", ")));
     }

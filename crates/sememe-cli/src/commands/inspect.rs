@@ -23,15 +23,22 @@ pub fn run(arguments: &Inspect, global: &Global) -> anyhow::Result<()> {
     if !is_folder {
         check_readable(&arguments.what)?;
     }
+    let of_vectors = ["words", "max_words", "format", "strict"];
     match is_folder {
-        true => space(arguments, global),
+        true => {
+            global.refuse(&of_vectors, "it is for vectors, and this is a folder")?;
+            space(arguments, global)
+        }
         false if arguments.curve.is_some() => {
             Err(BadUsage("--curve draws how a space was fitted; give a space".to_owned()).into())
         }
         false => {
             let input = Input::open_with(&arguments.what, true)?;
             match Evidence::is_in(&input)? {
-                true => moments(&Evidence::read_input(&input)?, global),
+                true => {
+                    global.refuse(&of_vectors, "it is for vectors, and this is a file of moments")?;
+                    moments(&Evidence::read_input(&input)?, global)
+                }
                 false => vectors(&input, arguments, global),
             }
         }
@@ -94,12 +101,14 @@ fn case(casing: Casing) -> &'static str {
 fn space(arguments: &Inspect, global: &Global) -> anyhow::Result<()> {
     let space = Space::open(&arguments.what)?;
     let model = &space.alignment().model;
+    let mut drawn = Ok(());
     if let Some(file) = &arguments.curve {
         let Some(trace) = &model.trace else {
             return Err(BadUsage(format!("{} is no iteration and has no learning curve", model.method)).into());
         };
         let curve = plots::learning_curve(&[(model.method.name(), &trace.negative_log_likelihoods)], 0)?;
-        files::write(file, curve.document().as_bytes())?;
+        // A curve that cannot be written must not lose the description.
+        drawn = files::write(file, curve.document().as_bytes());
     }
     let summary = space.summary()?;
     output::result(global, json!(summary), || {
@@ -126,7 +135,8 @@ fn space(arguments: &Inspect, global: &Global) -> anyhow::Result<()> {
             ("prepared by", steps(&summary.normalize)),
         ]);
         format!("{facts}\n{table}")
-    })
+    })?;
+    Ok(drawn?)
 }
 
 /// Some of the canonical correlations, as numbers and as bars.

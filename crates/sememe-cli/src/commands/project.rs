@@ -9,7 +9,7 @@ use serde_json::json;
 use super::read_to_change;
 use crate::arguments::{Global, Project};
 use crate::output::{self, count};
-use crate::progress::Stopwatch;
+use crate::progress::{Rounds, Stopwatch};
 
 pub fn run(arguments: &Project, global: &Global) -> anyhow::Result<()> {
     let format = arguments.to.map_or_else(|| Format::of_name(&arguments.output), Ok)?;
@@ -21,9 +21,16 @@ pub fn run(arguments: &Project, global: &Global) -> anyhow::Result<()> {
     let read = read_to_change(&arguments.vectors.path, arguments.words.clone(), &arguments.reading, global)?;
     let report = ViewRead::new(&read);
     stopwatch.finished("reading");
-    let projected = space.alignment().project(view, read.embeddings)?.view.named();
+    let spinner = Rounds::waiting(global, "projecting");
+    let projected = space.alignment().project(view, read.embeddings).map(|projected| projected.view.named());
     stopwatch.finished("projecting");
-    vectors::write(&projected, &arguments.output, format)?;
+    spinner.stage("writing");
+    let written = projected.and_then(|projected| {
+        vectors::write(&projected, &arguments.output, format)?;
+        Ok(projected)
+    });
+    spinner.finish();
+    let projected = written?;
     stopwatch.finished("writing");
 
     let json = json!({

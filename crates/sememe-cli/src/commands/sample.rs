@@ -5,11 +5,14 @@ use sememe::sample::{self, Candidates, Samples};
 use sememe::space::Space;
 
 use super::gather::report_views;
-use crate::arguments::{Global, Sample};
+use crate::arguments::{Global, READING, Sample};
 use crate::output::{self, count};
 use crate::progress::Bar;
 
 pub fn run(arguments: &Sample, global: &Global) -> anyhow::Result<()> {
+    if arguments.vectors.is_empty() {
+        global.refuse(&READING, "no vectors are read without --vectors")?;
+    }
     let space = Space::open(&arguments.space)?;
     let candidates = match arguments.vectors.is_empty() {
         true => Candidates::of_space(&space)?,

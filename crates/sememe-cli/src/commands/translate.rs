@@ -1,10 +1,12 @@
 //! `sememe translate`: words of one view, their best translations in others.
 
-use std::io::{self, BufRead, IsTerminal, Write};
+use std::io::{self, BufRead, BufReader, IsTerminal, Read};
 use std::path::Path;
 
 use anyhow::Context;
+use rustyline::error::ReadlineError;
 use sememe::files::check_readable;
+use sememe::retrieve::Criterion;
 use sememe::space::Space;
 use sememe::translate::{Candidate, TranslateOptions, Translations, Translator, WordTranslation};
 use sememe::vectors::{self, Embeddings, Format, ReadOptions};
@@ -23,6 +25,7 @@ pub fn run(arguments: &Translate, global: &Global) -> anyhow::Result<()> {
     files.into_iter().try_for_each(|file| check_readable(file))?;
     let translator = open(arguments, global)?;
     if !translator.has_confidences() {
+        global.refuse(&["min_confidence"], "the space has no confidences")?;
         let why = "it was aligned without words to calibrate them by";
         output::note(global, format_args!("no confidences are shown, as the space has none: {why}"));
     }
@@ -32,7 +35,15 @@ pub fn run(arguments: &Translate, global: &Global) -> anyhow::Result<()> {
     let words = match (&arguments.file, &arguments.words[..]) {
         (Some(file), _) if file != Path::new(STANDARD_INPUT) => vectors::read_word_list(file)?,
         (None, []) if io::stdin().is_terminal() => return prompt(&translator, arguments, global),
-        (Some(_), _) | (None, []) => lines(io::stdin().lock()).collect::<anyhow::Result<_>>()?,
+        (Some(_), _) | (None, []) => {
+            let mut input = BufReader::new(io::stdin());
+            let needs_all = global.json || matches!(arguments.ranking.criterion, Criterion::Corrected { .. });
+            match needs_all {
+                // One JSON object, or queries that are ranked against each other.
+                true => std::iter::from_fn(|| arrived(&mut input).transpose()).collect::<Result<Vec<_>, _>>()?.concat(),
+                false => return answer_as_they_come(&translator, input, global),
+            }
+        }
         (None, words) => words.to_vec(),
     };
     let bar = Bar::new(global, "translating");
@@ -62,35 +73,97 @@ fn open(arguments: &Translate, global: &Global) -> anyhow::Result<Translator> {
     }
 }
 
-/// The words of a text, one per line; empty lines are skipped.
-fn lines(text: impl BufRead) -> impl Iterator<Item = anyhow::Result<String>> {
-    let words = text.lines().map(|line| Ok(line.context("cannot read standard input")?.trim().to_owned()));
-    words.filter(|word: &anyhow::Result<String>| !word.as_ref().is_ok_and(String::is_empty))
+/// Translates piped words as they come, so that another program can ask one word at a time.
+fn answer_as_they_come<R: Read>(
+    translator: &Translator,
+    mut input: BufReader<R>,
+    global: &Global,
+) -> anyhow::Result<()> {
+    let (mut is_first, mut are_asked) = (true, false);
+    while let Some(words) = arrived(&mut input)? {
+        are_asked = true;
+        let answer = translator.translate(&words, &())?;
+        warn_of_unknown(&answer, global);
+        if !answer.translations.is_empty() {
+            let table = table(&answer);
+            // One header for all of them: a name, and the line under it.
+            let rows = table.splitn(3, '\n').nth(2).unwrap_or_default();
+            output::result(global, json!(answer), || if is_first { table.clone() } else { rows.to_owned() })?;
+            is_first = false;
+        }
+    }
+    match (is_first, are_asked) {
+        (false, _) => Ok(()),
+        (true, true) => Err(BadUsage("none of the words can be translated".to_owned()).into()),
+        (true, false) => Err(BadUsage("there are no words to translate".to_owned()).into()),
+    }
 }
 
-/// Prompts for words until the end of the input.
-fn prompt(translator: &Translator, arguments: &Translate, global: &Global) -> anyhow::Result<()> {
-    let ask = || {
-        let _ = write!(io::stderr(), "{}> ", output::visible(&arguments.from));
-        let _ = io::stderr().flush();
-    };
-    ask();
-    for line in io::stdin().lock().lines() {
-        let word = line.context("cannot read standard input")?.trim().to_owned();
-        if word.is_empty() {
-            return Ok(());
+/// The words of the lines that have arrived, one at least, and none at the end. Empty lines are passed over.
+fn arrived<R: Read>(input: &mut BufReader<R>) -> anyhow::Result<Option<Vec<String>>> {
+    let mut words = Vec::new();
+    while words.is_empty() || input.buffer().contains(&b'\n') {
+        let mut line = String::new();
+        if input.read_line(&mut line).context("cannot read standard input")? == 0 {
+            break;
         }
-        show(&translator.translate(&[word], &())?, global)?;
-        ask();
+        words.extend(Some(line.trim().to_owned()).filter(|word| !word.is_empty()));
     }
-    output::note(global, "");
+    Ok(Some(words).filter(|words| !words.is_empty()))
+}
+
+/// Asks for words, with line editing and a history, until `:q` or Ctrl-D.
+fn prompt(translator: &Translator, arguments: &Translate, global: &Global) -> anyhow::Result<()> {
+    // What is asked goes to the terminal, so that only answers are in a file that standard output is sent to.
+    let config = rustyline::Config::builder().behavior(rustyline::Behavior::PreferTerm).build();
+    let mut editor = rustyline::DefaultEditor::with_config(config).context("cannot read from this terminal")?;
+    let ask = format!("{}> ", output::visible(&arguments.from));
+    output::note(global, "type words, one a line; :q or Ctrl-D ends");
+    let mut next = || match editor.readline(&ask) {
+        Ok(line) => {
+            // Without a history the arrow keys do nothing; that is no reason to stop.
+            let _ = editor.add_history_entry(line.trim());
+            Ok(Some(line))
+        }
+        Err(ReadlineError::Eof | ReadlineError::Interrupted) => Ok(None),
+        Err(error) => Err(anyhow::Error::new(error).context("cannot read from this terminal")),
+    };
+    while let Some(line) = next()? {
+        match Request::of(&line) {
+            Request::Nothing => {}
+            Request::End => break,
+            Request::Word(word) => show(&translator.translate(&[word], &())?, global)?,
+        }
+    }
     Ok(())
 }
 
-fn show(answer: &Translations, global: &Global) -> anyhow::Result<()> {
+/// What a line at the prompt asks for.
+#[derive(Debug, PartialEq)]
+enum Request<'a> {
+    Word(&'a str),
+    Nothing,
+    End,
+}
+
+impl<'a> Request<'a> {
+    fn of(line: &'a str) -> Self {
+        match line.trim() {
+            "" => Request::Nothing,
+            ":q" => Request::End,
+            word => Request::Word(word),
+        }
+    }
+}
+
+fn warn_of_unknown(answer: &Translations, global: &Global) {
     for word in &answer.unknown {
         output::warn(global, answer.about_unknown(word));
     }
+}
+
+fn show(answer: &Translations, global: &Global) -> anyhow::Result<()> {
+    warn_of_unknown(answer, global);
     if answer.translations.is_empty() && !global.json {
         return Ok(());
     }
@@ -148,4 +221,26 @@ fn read_further(path: &Path, global: &Global) -> anyhow::Result<Embeddings> {
     let read = vectors::read(path, &options, &*bar);
     bar.finish();
     Ok(read?.embeddings)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_empty_line_does_not_end_the_prompt() {
+        assert_eq!(Request::of("  \n"), Request::Nothing);
+        assert_eq!(Request::of(" New York \n"), Request::Word("New York"));
+        assert_eq!(Request::of(":q\n"), Request::End);
+    }
+
+    #[test]
+    fn lines_are_taken_together_where_they_arrive_together() {
+        let mut input = BufReader::with_capacity(16, "one\n\ntwo\nthree, which is long\n\nfour".as_bytes());
+        let mut taken = Vec::new();
+        while let Some(words) = arrived(&mut input).unwrap() {
+            taken.push(words);
+        }
+        assert_eq!(taken, [vec!["one", "two"], vec!["three, which is long"], vec!["four"]]);
+    }
 }

@@ -47,6 +47,78 @@ fn wrong_requests_are_explained() {
 }
 
 #[test]
+fn options_that_would_not_be_used_are_refused() {
+    let folder = folder_with_vectors();
+    let align = ["align", "a=a.vec", "b=b.vec", "--lexicon", "a-b=pairs.txt", "-o", "space"];
+    for (more, said) in [
+        (&["--monolingual", "0.1"][..], "monolingual is set: ibfa has no such option"),
+        // Also with the default value.
+        (&["--iterations", "1000"], "iterations is set: ibfa has no such option"),
+        (&["--tolerance", "1e-3"], "choose a method that has it (mbfa)"),
+        (&["--solver", "em"], "solver is set"),
+        (&["--init", "random"], "init is set"),
+        (&["--refine", "--solver", "em"], "solver is set"),
+        (&["--method", "svd", "--shrinkage", "0.1"], "shrinkage is set: svd has no such option"),
+        (&["--method", "svd", "--shrinkage", "auto"], "shrinkage is set"),
+        (&["--ridge", "0"], "ridge is set"),
+        (&["--words", "a=pairs.txt"], "a.vec has words of its own"),
+    ] {
+        let message = refused(folder.path(), &[&align[..], more].concat());
+        assert!(message.contains(said), "{more:?}: {message}");
+    }
+    assert!(!folder.path().join("space").exists());
+    let mbfa = ["--method", "mbfa", "--monolingual", "0.1", "--iterations", "3", "--solver", "em"];
+    assert!(sememe(folder.path(), &[&align[..], &mbfa].concat()).status.success());
+    assert!(sememe(folder.path(), &[&align[..6], &["direct", "--method", "svd"]].concat()).status.success());
+    std::fs::write(folder.path().join("sets.tsv"), "1\tw1 w2\tw3\n").unwrap();
+    for (arguments, said) in [
+        (&["extend", "direct", "c=a.vec", "--identical", "--tolerance", "0.1"][..], "svd has no such option"),
+        (&["inspect", "space", "--max-words", "3"], "--max-words would not be used"),
+        (&["sample", "space", "--strict"], "--strict would not be used"),
+        (&["evaluate", "analogy", "space", "--view", "a", "pairs.txt", "--strict"], "--strict is for vectors"),
+        (&["evaluate", "sts", "a.vec", "sets.tsv", "--weighting", "tfidf", "--a", "1"], "--a would not be used"),
+        (
+            &["evaluate", "sentences", "a.vec", "x", "y", "--with", "b.vec", "--criterion", "nn", "--neighbors", "all"],
+            "--neighbors would not be used",
+        ),
+    ] {
+        let message = refused(folder.path(), arguments);
+        assert!(message.contains(said), "{arguments:?}: {message}");
+    }
+}
+
+#[test]
+fn a_dictionary_with_its_sides_swapped_is_refused() {
+    let folder = folder_with_vectors();
+    let words = |from: &str| std::fs::read_to_string(folder.path().join(from)).unwrap();
+    std::fs::write(folder.path().join("c.vec"), words("b.vec").replace('w', "v")).unwrap();
+    std::fs::write(folder.path().join("a-c.txt"), words("pairs.txt").replace(" w", " v")).unwrap();
+    let align = |lexicon: &str| {
+        let output = sememe(folder.path(), &["align", "a=a.vec", "c=c.vec", "--lexicon", lexicon, "-o", "space"]);
+        (output.status.code(), text(&output.stderr))
+    };
+    let (code, message) = align("c-a=a-c.txt");
+    assert_eq!(code, Some(2), "{message}");
+    assert!(message.contains("0 of 40 entries match") && message.contains("(a-c=FILE)"), "{message}");
+    assert_eq!(align("a-c=a-c.txt").0, Some(0));
+}
+
+#[test]
+fn absurd_numbers_of_threads_are_refused() {
+    let folder = folder_with_vectors();
+    let message = refused(folder.path(), &["inspect", "a.vec", "--threads", "100000"]);
+    assert!(message.contains("--threads is 100000") && message.contains("cores"), "{message}");
+    assert!(sememe(folder.path(), &["inspect", "a.vec", "--threads", "64"]).status.success());
+}
+
+#[test]
+fn options_have_the_heading_that_they_belong_to() {
+    let help = text(&sememe(folder_with_vectors().path(), &["align", "--help"]).stdout);
+    let reading = help.split("Reading vectors:").nth(1).and_then(|rest| rest.split("Fitting:").next()).unwrap();
+    assert!(["--max-words", "--format", "--strict"].iter().all(|option| reading.contains(option)), "{help}");
+}
+
+#[test]
 fn bad_files_are_named_with_line_and_cause() {
     let folder = folder_with_vectors();
     std::fs::write(folder.path().join("page.vec"), "<!DOCTYPE html>\n<html></html>\n").unwrap();

@@ -75,7 +75,7 @@ fn gold_pairs_that_were_trained_on_are_told() {
 
 #[test]
 fn several_criteria_and_both_directions_are_evaluated_at_once() {
-    let result = translate(&["--criterion", "csls", "--criterion", "nn", "--both"]);
+    let result = translate(&["--criterion", "CSLS,nn", "--both"]);
     let evaluations = result["evaluations"].as_array().unwrap();
     let told: Vec<_> = evaluations.iter().map(|one| (&one["from"], &one["criterion"])).collect();
     let [a, b] = [json!("a"), json!("b")];
@@ -85,6 +85,8 @@ fn several_criteria_and_both_directions_are_evaluated_at_once() {
     let [low, high] = [0, 1].map(|end| result["intervals"]["precision"]["1"][end].as_f64().unwrap());
     let precision = result["precision"]["1"].as_f64().unwrap();
     assert!(low <= precision && precision <= high && result["mrr"].as_f64().unwrap() >= precision);
+    assert_eq!(result, translate(&["--criterion", "csls", "--criterion", "nn", "--both"]));
+    assert_eq!(translate(&[])["criterion"], "csls");
     // In a folder each direction has a file of its own.
     let arguments = [&["evaluate", "translation", "space", "--gold", ".", "--both"], &A_TO_B[..]].concat();
     let queries: Vec<u64> = json(SMALL.path(), &arguments)["evaluations"]
@@ -94,6 +96,16 @@ fn several_criteria_and_both_directions_are_evaluated_at_once() {
         .map(|one| one["queries"].as_u64().unwrap())
         .collect();
     assert_eq!(queries, [20, 15]);
+    // So it has beside a file; where it has none, the file is read backwards, and that is told.
+    for (gold, queries, is_reversed) in [("a-b.5000-6500.txt", 15, false), ("test.txt", 30, true)] {
+        let arguments = [&["evaluate", "translation", "space", "--gold", gold, "--both"], &A_TO_B[..]].concat();
+        let evaluations = json(SMALL.path(), &arguments)["evaluations"].clone();
+        assert_eq!((&evaluations[0]["gold_reversed"], &evaluations[1]["queries"]), (&json!(false), &json!(queries)));
+        assert_eq!(evaluations[1]["gold_reversed"], is_reversed, "{gold}");
+        let output = sememe(SMALL.path(), &arguments);
+        assert_eq!(text(&output.stdout).contains("b → a (gold reversed), csls"), is_reversed, "{gold}");
+        assert_eq!(text(&output.stderr).contains("test.txt is read backwards"), is_reversed);
+    }
 }
 
 #[test]

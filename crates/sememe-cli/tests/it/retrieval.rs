@@ -3,9 +3,10 @@
 use std::path::Path;
 use std::sync::LazyLock;
 
+use serde_json::json as value;
 use tempfile::TempDir;
 
-use super::{json, sememe, text};
+use super::{json, refused, sememe, text};
 
 /// A `.npy` file of rows.
 fn write_npy(path: &Path, rows: &[Vec<f32>]) {
@@ -141,6 +142,31 @@ fn every_criterion_translates() {
     }
     let refused = sememe(folder, &[&translate[..], &["magic"]].concat());
     assert!(text(&refused.stderr).contains("nn, csls, isf"));
+}
+
+#[test]
+fn all_views_are_exported_as_files_of_vectors() {
+    let folder = DEMO.path();
+    for (format, extension) in [("vec", "vec"), ("npy", "npy"), ("text", "vec")] {
+        let exported = json(folder, &["export", "space", "--format", format, "-o", "aligned"]);
+        let expected: Vec<String> = ["en", "fr", "ru", "fi"].map(|view| format!("aligned/{view}.{extension}")).to_vec();
+        assert_eq!(exported["files"], value!(expected));
+    }
+    // They can be evaluated as MUSE evaluates them, and give what the space gives.
+    std::fs::write(folder.join("gold.txt"), "dog chien\nseven sept\nking roi\nwater eau\n").unwrap();
+    let gold = ["--from", "en", "--to", "fr", "--gold", "gold.txt", "--criterion", "nn"];
+    let files = ["evaluate", "translation", "aligned/en.vec", "--with", "aligned/fr.vec"];
+    let [of_files, of_space] =
+        [&files[..], &["evaluate", "translation", "space"]].map(|what| json(folder, &[what, &gold].concat()));
+    assert_eq!((&of_files["precision"], &of_files["queries"]), (&of_space["precision"], &of_space["queries"]));
+    for (more, said) in [
+        (&["--format", "vec", "--view", "en"][..], "cannot be used with"),
+        (&["--format", "doc"], "vec, txt, bin, npy, safetensors"),
+        (&[], "--view"),
+    ] {
+        let message = refused(folder, &[&["export", "space", "-o", "out"], more].concat());
+        assert!(message.contains(said), "{message}");
+    }
 }
 
 #[test]

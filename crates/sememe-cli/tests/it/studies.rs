@@ -155,6 +155,13 @@ fn precision_falls_as_the_input_gets_worse() {
     let svg = fs::read_to_string(folder.path().join("noise.svg")).unwrap();
     assert!(svg.starts_with("<svg") && svg.contains("ibfa") && svg.contains("Wrong entries") && !svg.contains("NaN"));
     assert_eq!(result, json(folder.path(), &[&evaluate[..], &levels, &["--threads", "1"]].concat()));
+    // A plot that cannot be written does not lose the table.
+    if cfg!(target_os = "linux") {
+        let few = ["--levels", "0", "--wrong", "none", "--entries", "none", "--methods", "svd", "--plot", "/dev/full"];
+        let output = sememe(folder.path(), &[&evaluate[..], &few].concat());
+        assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
+        assert!(text(&output.stdout).contains("P@1 en → fr") && text(&output.stderr).contains("/dev/full"));
+    }
     let bad = [&evaluate[..], &["--levels", "0,x"]].concat();
     assert!(refused(folder.path(), &bad).contains("\"x\" is no number"));
     fs::write(folder.path().join("unknown.txt"), "house maison\n").unwrap();

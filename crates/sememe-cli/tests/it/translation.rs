@@ -1,7 +1,9 @@
 //! A space as a dictionary: `sememe translate` and `sememe lexicon induce`.
 
 use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
+use std::process::Stdio;
 use std::sync::OnceLock;
 
 use assert_cmd::Command;
@@ -40,7 +42,7 @@ fn confidences(translation: &Value) -> Vec<f64> {
 #[test]
 fn candidates_have_probabilities_that_follow_the_score() {
     let folder = shared();
-    let all = translate(folder, &["-k", "5000", "koira", "keittiö", "tuuli"]);
+    let all = translate(folder, &["-k", "5000", "--criterion", "nn", "koira", "keittiö", "tuuli"]);
     for translation in all["translations"].as_array().unwrap() {
         let confidences = confidences(translation);
         assert!((confidences.iter().sum::<f64>() - 1.0).abs() < 1e-4, "all words together are certain");
@@ -89,6 +91,35 @@ fn words_come_from_arguments_files_and_standard_input() {
     let output = sememe(folder, &["translate", "space", "--from", "fi", "--to", "ru"]);
     assert_eq!(output.status.code(), Some(2), "nothing on standard input");
     assert!(text(&output.stderr).contains("no words to translate"));
+}
+
+/// Another program can ask word after word: an answer comes before the next word is asked.
+#[test]
+fn piped_words_are_answered_as_they_come() {
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_sememe"));
+    command.current_dir(shared()).args(["translate", "space", "--from", "fi", "--to", "ru", "--quiet"]);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let (mut stdin, stdout) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+    let mut lines = BufReader::new(stdout).lines().map(Result::unwrap);
+    writeln!(stdin, "koira").unwrap();
+    let answer: Vec<String> = lines.by_ref().take(3).collect();
+    assert!(answer[0].contains("fi") && answer[2].contains("koira") && answer[2].contains("собака"), "{answer:?}");
+    writeln!(stdin, "unheardof\ntuuli").unwrap();
+    let answer = lines.next().unwrap();
+    assert!(answer.contains("tuuli") && answer.contains("ветер"), "no second header: {answer}");
+    drop(stdin);
+    assert_eq!((lines.next(), child.wait().unwrap().code()), (None, Some(0)));
+}
+
+#[test]
+fn csls_ranks_where_nobody_chooses() {
+    let folder = shared();
+    let by_default = translate(folder, &["koira"]);
+    assert_eq!(by_default["criterion"], "csls");
+    for criterion in ["auto", "CSLS"] {
+        assert_eq!(translate(folder, &["koira", "--criterion", criterion]), by_default);
+    }
+    assert_ne!(translate(folder, &["koira", "--criterion", "nn"]), by_default);
 }
 
 #[test]
@@ -189,7 +220,8 @@ fn an_induced_dictionary_aligns_again() {
     assert!(induced(&folder.join("few.tsv")).len() <= 7);
 
     let view = |name: &str| format!("{name}={}", bundled(&format!("{name}.npy.zst")).display());
-    let again = ["align", &view("fi"), &view("ru"), "--lexicon", "fi-ru=best.tsv", "--lower", "--latent", "60"];
+    // The file names its views itself, whatever the order of the views.
+    let again = ["align", &view("ru"), &view("fi"), "--lexicon", "best.tsv", "--lower", "--latent", "60"];
     let again = json(folder, &[&again[..], &["--shrinkage", "0.3", "-o", "again"]].concat());
     let lexicon = &again["lexicons"][0];
     assert_eq!((&lexicon["matched"], &lexicon["ignored_columns"]), (&best["pairs"], &value!(true)));

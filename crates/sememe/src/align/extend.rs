@@ -47,6 +47,7 @@ pub fn extend(
     if alignment.model.view_index(&name).is_ok() {
         return Err(Error::argument("view", &name, "the space has a view of that name already; choose another"));
     }
+    alignment.check_extension(options.asked_shrinkage())?;
     let source = Source::of(&view);
     let mut extended = alignment.clone();
     let word = |place: usize, row: usize| match latent.get(place) {
@@ -95,10 +96,7 @@ fn fit_view(
             let pairs = mean_pairs(model.latent(), latent, view.rows(), tuples)?;
             map_to_latent(method, view.name(), (model.latent(), pairs), options)
         }
-        method @ (Method::Cca | Method::CcaNipals) => {
-            let expected = "only spaces of ibfa, mbfa, svd and least-squares can be extended";
-            Err(Error::argument("method of the space", method, expected))
-        }
+        method @ (Method::Cca | Method::CcaNipals) => Err(not_extendable(method)),
     }
 }
 
@@ -128,6 +126,24 @@ fn calibrations(
             move |view: usize, rows: &Matrix| if view == new { fitted.project(rows) } else { Ok(rows.clone()) };
         Ok((extended, Box::new(project) as calibration::Project))
     })
+}
+
+impl Alignment {
+    /// Checks that a view can be added, and that adding it uses all of the options with these names, as the command
+    /// spells them.
+    pub fn check_extension<'a>(&self, options: impl IntoIterator<Item = &'a str>) -> Result<()> {
+        match self.model.method {
+            // The new view of a generative model is fitted as one of multiple-battery factor analysis.
+            Method::Ibfa | Method::Mbfa => Method::Mbfa.check_uses(options),
+            method @ (Method::Svd | Method::LeastSquares) => method.check_uses(options),
+            method @ (Method::Cca | Method::CcaNipals) => Err(not_extendable(method)),
+        }
+    }
+}
+
+fn not_extendable(method: Method) -> Error {
+    let expected = "only spaces of ibfa, mbfa, svd and least-squares can be extended";
+    Error::argument("method of the space", method, expected)
 }
 
 /// Tuples with the same known views: the rows of these and of the new view, and the weight of each tuple.

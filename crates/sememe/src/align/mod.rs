@@ -40,6 +40,21 @@ pub struct AlignOptions {
     pub resume: Option<Alignment>,
 }
 
+impl AlignOptions {
+    /// Checks the options before long work, and returns the method. An option that the method does not use is an error.
+    /// `given` are the names of options that were set explicitly, as the command spells them: options of iteration have
+    /// values in any case, so that only their names tell whether they were asked for.
+    pub fn check(&self, views: &[&str], given: &[&str]) -> Result<Method> {
+        let resumed = self.resume.as_ref().map(|before| before.model.method);
+        let fit = FitOptions { method: self.fit.method.or(resumed), ..self.fit.clone() };
+        let method = fit.check_for(views)?;
+        method.check_uses(given.iter().copied())?;
+        method.check_uses(fit.asked_shrinkage())?;
+        method.check_uses(self.evidence.monolingual.map(|_| "monolingual"))?;
+        Ok(method)
+    }
+}
+
 /// The result of [`align`](align()).
 #[derive(Debug)]
 #[non_exhaustive]
@@ -87,6 +102,7 @@ impl Fitted {
 
 /// [`align`](align()) without the projection.
 pub fn fit(views: Vec<View>, tuples: &Tuples, options: &AlignOptions, observer: &dyn Observer) -> Result<Fitted> {
+    options.check(&views.iter().map(View::name).collect::<Vec<_>>(), &[])?;
     fit_with(views, tuples, tuples, CalibrateBy::Folds, options, observer)
 }
 
@@ -169,6 +185,8 @@ pub fn fit_evidence(
     options: &AlignOptions,
     observer: &dyn Observer,
 ) -> Result<(Alignment, Vec<FitWarning>)> {
+    let names: Vec<&str> = evidence.moments.views().iter().map(|view| view.name.as_str()).collect();
+    options.check(&names, &[])?;
     let mut fit = options.fit.clone();
     if let Some(before) = &options.resume {
         check_resumable(before, &evidence, &mut fit)?;

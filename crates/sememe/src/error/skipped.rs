@@ -29,10 +29,9 @@ pub enum Reason {
 }
 
 impl Reason {
-    /// Whether the entry counts as an error of the file. Invalid UTF-8 and duplicates are common in real files and do
-    /// not.
+    /// Whether the entry counts as an error of the file. Duplicates are common in real files and do not.
     fn is_bad(self) -> bool {
-        !matches!(self, Reason::InvalidUtf8 | Reason::Duplicate)
+        self != Reason::Duplicate
     }
 
     fn describe(self) -> &'static str {

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use super::{
-    Analogies, Analogy, Bootstrap, Comparison, Corpus, Intervals, Oov, Overlap, ScoredPairs, SentenceOptions,
+    Analogies, Analogy, Bootstrap, Comparison, Corpus, Gold, Intervals, Oov, Overlap, ScoredPairs, SentenceOptions,
     SentencePairs, Sentences, Similarity, Sts, StsYear, Translation, Unseen, Weighting, Words, analogy, compare,
     sentences, similarity, sts, sts_years, translation,
 };
@@ -86,6 +86,8 @@ pub struct TranslationEvaluation {
     /// Report on reading the gold dictionary, if it came from a file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gold: Option<LexiconReport>,
+    /// Whether the gold dictionary is one of the other direction, read backwards.
+    pub gold_reversed: bool,
 }
 
 impl TranslationEvaluation {
@@ -128,8 +130,14 @@ impl TranslationEvaluation {
             overlap,
             comparison: None,
             gold: None,
+            gold_reversed: false,
             translation,
         }
+    }
+
+    /// Adds where the gold dictionary came from.
+    pub fn with_gold(self, gold: &Gold) -> Self {
+        TranslationEvaluation { gold: Some(gold.report.clone()), gold_reversed: gold.is_reversed, ..self }
     }
 
     /// Adds a comparison with the results of another space on the same task.

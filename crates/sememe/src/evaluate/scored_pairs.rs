@@ -1,6 +1,7 @@
 //! Word similarity datasets: files of `word word score` lines.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use crate::error::{Error, Place, Result};
@@ -73,21 +74,47 @@ pub(super) fn number_in(field: &str) -> Option<f64> {
 }
 
 /// The fields and number of every non-empty line. A line with fewer than `least` fields is an error; `form` describes
-/// the expected line.
+/// the expected line. Several tabs in a row count as one where a line has as many filled fields as other lines have:
+/// files that were aligned by hand have them.
 pub(super) fn fields_of_lines(input: &Input, least: usize, form: &str) -> Result<Vec<(u64, Vec<String>)>> {
     let text = text_of(input)?;
     let separator = Separator::of(&text);
+    let lines = || lines(&text).filter(|(_, line)| !is_passed_over(line));
+    let usual = usual_columns(separator, lines().filter_map(|(_, line)| std::str::from_utf8(line).ok()));
     let mut all = Vec::new();
-    for (number, line) in lines(&text).filter(|(_, line)| !is_passed_over(line)) {
+    for (number, line) in lines() {
         let line = utf8_line(input, number, line)?;
-        let fields: Vec<String> = separator.fields_of(line).take(least).map(Cow::into_owned).collect();
+        let is_filled = |field: &Cow<str>| !field.is_empty();
+        let is_padded =
+            separator == Separator::Tab && usual == Some(separator.fields_of(line).filter(is_filled).count());
+        let fields = separator.fields_of(line).filter(|field| !is_padded || is_filled(field));
+        let fields: Vec<String> = fields.take(least).map(Cow::into_owned).collect();
         if fields.len() < least || fields.iter().any(String::is_empty) {
-            let problem = format!("has {} of {least} columns; lines must be {form}", fields.len());
+            let filled = fields.iter().filter(|field| !field.is_empty()).count();
+            let problem = format!("has {filled} of {least} columns; lines must be {form}");
             return Err(Error::malformed(input.path(), Place::Line(number), problem));
         }
         all.push((number, fields));
     }
     Ok(all)
+}
+
+/// The commonest number of fields of lines that have no empty one, or, if there are none, of filled fields.
+fn usual_columns<'a>(separator: Separator, lines: impl Iterator<Item = &'a str>) -> Option<usize> {
+    let (mut of_full, mut of_all) = (BTreeMap::new(), BTreeMap::new());
+    for line in lines {
+        let (mut filled, mut all) = (0, 0);
+        for field in separator.fields_of(line) {
+            all += 1;
+            filled += usize::from(!field.is_empty());
+        }
+        *of_all.entry(filled).or_insert(0) += 1;
+        if filled == all {
+            *of_full.entry(filled).or_insert(0) += 1;
+        }
+    }
+    let counts = if of_full.is_empty() { of_all } else { of_full };
+    counts.into_iter().max_by_key(|&(_, lines): &(usize, usize)| lines).map(|(columns, _)| columns)
 }
 
 /// A line as UTF-8 text.
@@ -111,6 +138,9 @@ mod tests {
             "tiger\tcat\t7.35\tnote\nNew_York\tcity\t10\tnote\n",
             "Word 1,Word 2,Human (mean)\ntiger,cat,7.35\nNew_York,city,10\n",
             "# scores\n\ntiger;cat;7.35\r\nNew_York;city;10\r\n",
+            // Tabs that align columns, as in the French RG-65 of MUSE.
+            "tiger\tcat\t\t7.35\nNew_York\tcity\t10\n",
+            "tiger\t\tcat\t7.35\nNew_York\tcity\t\t10\n",
         ] {
             let set = read(text).unwrap();
             assert_eq!((set.name.as_str(), set.pairs.len()), ("EN_set", 2), "{text}");
@@ -124,6 +154,8 @@ mod tests {
         for (text, said) in [
             ("a b 1\nc d\n", "line 2: has 2 of 3 columns"),
             ("a b\nc d\n", "line 1: has 2 of 3 columns"),
+            // A word is missing, and the fourth column is no score.
+            ("a\tb\t1\t9\nc\t\t2\t9\n", "line 2: has 2 of 3 columns"),
             ("a b 1\nc d nan\n", "line 2: \"nan\" is no score"),
             ("word1 word2 POS\nold new A\n", "line 2: \"A\" is no score"),
             ("# nothing\n", "has no pairs"),

@@ -20,6 +20,9 @@ use crate::random::Random;
 use crate::retrieve::{Criterion, Retriever};
 use crate::vectors::{Embeddings, Matrix, ROWS_AT_A_TIME};
 
+/// Text is taken for another language where more than this fraction of its sentences has no known word.
+const MAX_WITHOUT_WORDS: f64 = 0.9;
+
 /// A parallel corpus of two languages as sentence vectors: means of word vectors, weighted by the inverse document
 /// frequency `ln(n / df)`, where `df` of the `n` sentences of that language contain the word.
 pub struct Corpus {
@@ -74,14 +77,19 @@ impl Corpus {
         let lines = first.len();
         let sides = [Side::of(&first, views[0].embeddings), Side::of(&second, views[1].embeddings)];
         for ((side, input), words) in sides.iter().zip(inputs).zip(views) {
-            if side.lines.is_empty() {
-                let problem = format!(
-                    "none of its words has a vector among {} words, or all are in every line; \
-                     check the view, the language and the casing",
-                    words.embeddings.len()
-                );
-                return Err(Error::malformed(input.path(), Place::Whole, problem));
-            }
+            let without = lines - side.lines.len();
+            let found = match side.lines.len() {
+                0 => "none of its words has a vector".to_owned(),
+                _ if without as f64 > MAX_WITHOUT_WORDS * lines as f64 => {
+                    format!("{without} of its {lines} sentences have no word with a vector")
+                }
+                _ => continue,
+            };
+            let problem = format!(
+                "{found} among {} words, or all are in every line; check the view, the language and the casing",
+                words.embeddings.len()
+            );
+            return Err(Error::malformed(input.path(), Place::Whole, problem));
         }
         Ok(Corpus { lines, sides })
     }

@@ -164,7 +164,11 @@ pub fn tuples(
         let (lexicon, file) = dictionary.entries(&names, options.read.strict)?;
         let lexicon = options.casing.of_lexicon(lexicon);
         let matched = tuples.add_lexicon(&lexicon, views)?;
-        read.push(LexiconRead::Dictionary(DictionaryRead::new(file, &lexicon, matched)));
+        let dictionary = DictionaryRead::new(file, &lexicon, matched);
+        match dictionary.swapped() {
+            Some(problem) if is_clear(&dictionary) => return Err(Error::Request(problem)),
+            _ => read.push(LexiconRead::Dictionary(dictionary)),
+        }
     }
     if options.complete {
         tuples = tuples.complete();
@@ -174,6 +178,12 @@ pub fn tuples(
         }
     }
     Ok((tuples, read))
+}
+
+/// Whether the sides of a dictionary are swapped beyond doubt. Where most words are the same in both languages, a few
+/// more matches mean little.
+fn is_clear(dictionary: &DictionaryRead) -> bool {
+    dictionary.if_swapped.is_some_and(|if_swapped| if_swapped > 2 * dictionary.matched)
 }
 
 #[cfg(test)]
@@ -212,6 +222,22 @@ mod tests {
         assert!(Gathering::of(views(), &dictionaries, &options).unwrap().tuples.is_empty());
         options.complete = true;
         assert!(matches!(Gathering::of(views(), &dictionaries, &options), Err(Error::NotEnoughData(_))));
+    }
+
+    #[test]
+    fn a_dictionary_whose_sides_are_swapped_is_noticed() {
+        let views = || vec![view("en", &["dog", "cat", "ok", "no"]), view("fr", &["chien", "chat", "ok", "no"])];
+        let gather = |entries: &[(&str, &str)]| Gathering::of(views(), &[lexicon(entries)], &Default::default());
+        let error = gather(&[("chien", "dog"), ("chat", "cat"), ("ok", "ok")]).unwrap_err().to_string();
+        assert!(error.contains("1 of 3 entries match") && error.contains("fr-en=FILE"), "{error}");
+        // A few more matches are only reported.
+        let gathering = gather(&[("chien", "dog"), ("no", "no"), ("ok", "ok"), ("x", "y"), ("y", "x")]).unwrap();
+        let LexiconRead::Dictionary(read) = &gathering.lexicons_read[0] else { panic!("it is a dictionary") };
+        assert_eq!((read.matched, read.if_swapped), (2, Some(3)));
+        assert!(read.swapped().is_some());
+        let gathering = gather(&[("dog", "chien"), ("no", "no")]).unwrap();
+        let LexiconRead::Dictionary(read) = &gathering.lexicons_read[0] else { panic!("it is a dictionary") };
+        assert_eq!((read.if_swapped, read.swapped()), (None, None));
     }
 
     #[test]

@@ -89,6 +89,9 @@ pub struct DictionaryRead {
     /// Distinct out-of-vocabulary words, for each view of the dictionary. JSON only has their numbers.
     #[serde(rename = "unknown_words", serialize_with = "numbers")]
     pub unknown: Vec<(String, Vec<String>)>,
+    /// Number of entries that would match if the two views of the dictionary were swapped, where these are more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub if_swapped: Option<usize>,
 }
 
 impl DictionaryRead {
@@ -99,7 +102,20 @@ impl DictionaryRead {
             matched: matched.entries,
             duplicates: lexicon.duplicates(),
             unknown: lexicon.views().iter().cloned().zip(matched.unknown).collect(),
+            if_swapped: (matched.if_swapped > matched.entries).then_some(matched.if_swapped),
         }
+    }
+
+    /// What to say where the sides of the dictionary seem to be swapped.
+    pub fn swapped(&self) -> Option<String> {
+        let if_swapped = self.if_swapped?;
+        let [(first, _), (second, _)] = &self.unknown[..] else { return None };
+        let name = self.file.as_ref().map_or("a dictionary", |file| file.file.as_str());
+        Some(format!(
+            "{name}: the sides seem to be swapped: {} of {} entries match with words of {first:?} first, {if_swapped} with \
+             words of {second:?} first; if so, name the views the other way round ({second}-{first}=FILE)",
+            self.matched, self.entries
+        ))
     }
 }
 

@@ -20,7 +20,8 @@ use serde::{Deserialize, Serialize};
 use self::judge::Wrong;
 use self::last::{InducedPair, InducedPairs};
 pub use self::report::{Doubtful, LearningReport, NamedDoubtful, NamedReport};
-use self::rounds::{Learner, Pairs, Watch, pairs_of_views};
+use self::rounds::{Cycle, Learner, Pairs, Watch, pairs_of_views};
+use self::similarity::Mutual;
 pub use self::start::Chance;
 use self::words::FrequentWords;
 use crate::align::{self, CalibrateBy, Fitted, ShrinkageRule, Split};
@@ -99,10 +100,11 @@ pub struct Learned {
 /// Learns which words belong together, and aligns.
 ///
 /// With enough given entries, some are held out of the rounds. They calibrate confidences, and they decide whether
-/// self-learning did harm. If it did, the fallback is a model of the given entries alone.
+/// self-learning did harm. If it did, the fallback is a model of the given entries alone. If the observer stops it, the
+/// result is a model of the pairs of the last round, without confidences.
 pub fn learn(views: Vec<View>, given: &Tuples, options: &LearnOptions, observer: &dyn Observer) -> Result<Learned> {
     let shapes: Vec<Shape> = views.iter().map(Shape::of).collect();
-    options.align.fit.check_for(&views.iter().map(View::name).collect::<Vec<_>>())?;
+    options.align.check(&views.iter().map(View::name).collect::<Vec<_>>(), &[])?;
     options.align.fit.latent.at_most(&shapes)?;
     let words = words_of(&views, &options.align)?;
     let trusted = match options.trust {
@@ -125,14 +127,23 @@ pub fn learn(views: Vec<View>, given: &Tuples, options: &LearnOptions, observer:
         given: pairs_of(&seen, &words),
         watch: &mut watch,
     };
-    let model = match start {
+    let pairs = match &start {
         // The search has already learned with the method of two views.
-        Some(start) if options.align.fit.method_for(views.len()) == start.model.method => start.model,
-        Some(start) => learner.learn_from_pairs(&pairs_of(&start.tuples, &words))?,
-        None => {
-            let pairs = if options.trust == Trust::Keep { learner.given.clone() } else { pairs_of(given, &words) };
-            learner.learn_from_pairs(&pairs)?
-        }
+        Some(start) if options.align.fit.method_for(views.len()) == start.model.method => None,
+        Some(start) => Some(pairs_of(&start.tuples, &words)),
+        None if options.trust == Trust::Keep => Some(learner.given.clone()),
+        None => Some(pairs_of(given, &words)),
+    };
+    let cycle = pairs.map(|pairs| learner.learn_from_pairs(&pairs)).transpose()?;
+    if let (Some(cycle), true) = (&cycle, learner.watch.is_stopped) {
+        let induced = tuples_of(&mutual_pairs(cycle, &pairs_of(&trusted, &words)), &words)?;
+        let shrinkage = learner.shrinkage_of(trusted.weight() + induced.weight()).max(LAST_SHRINKAGE);
+        return stopped(views, trusted, (given, &induced), shrinkage, options, watch, chances);
+    }
+    let model = match (cycle, start) {
+        (Some(cycle), _) => cycle.model,
+        (None, Some(start)) => start.model,
+        (None, None) => return Err(Error::Stopped),
     };
     let induced = induced_lexicon(&learner, model, &pairs_of(&trusted, &words))?;
     let pairs: Vec<Pairs> = induced.iter().map(InducedPairs::as_pairs).collect();
@@ -221,13 +232,52 @@ fn induced_lexicon(learner: &Learner, model: Model, trusted: &[Pairs]) -> Result
     let pairs: Vec<Pairs> = last::induce(&learner.words, &model)?.iter().map(InducedPairs::as_pairs).collect();
     let model = learner.fit_pairs(pairs.iter().chain(&learner.given), LAST_SHRINKAGE, Some(&model))?;
     let mut induced = last::induce(&learner.words, &model)?;
-    for InducedPairs { views, pairs } in &mut induced {
+    leave_out_given(&mut induced, trusted);
+    Ok(induced)
+}
+
+/// Leaves out pairs of given words. Another translation of a given word is a synonym at best, and held-out words must
+/// stay unseen.
+fn leave_out_given(induced: &mut [InducedPairs], trusted: &[Pairs]) {
+    for InducedPairs { views, pairs } in induced {
         let rows = trusted.iter().filter(|given| given.views == *views).flat_map(|given| &given.rows);
         let known: [HashSet<usize>; 2] = [0, 1].map(|side| rows.clone().map(|rows| rows[side]).collect());
-        // Another translation of a given word is a synonym at best, and held-out words must stay unseen.
         pairs.retain(|pair| (0..2).all(|side| !known[side].contains(&pair.rows[side])));
     }
-    Ok(induced)
+}
+
+/// The mutual nearest neighbours of the last round.
+fn mutual_pairs(cycle: &Cycle, trusted: &[Pairs]) -> Vec<InducedPairs> {
+    let pair = |mutual: &Mutual| InducedPair { rows: mutual.rows, weight: 1.0 };
+    let of_views = |(views, mutual): &([usize; 2], Vec<Mutual>)| InducedPairs {
+        views: *views,
+        pairs: mutual.iter().map(pair).collect(),
+    };
+    let mut induced: Vec<InducedPairs> = cycle.mutual.iter().map(of_views).collect();
+    leave_out_given(&mut induced, trusted);
+    induced
+}
+
+/// What learning has when the observer stops it, within seconds: a model of the pairs of the last round. Nothing is
+/// judged by held-out entries, so that there are no confidences and no doubtful entries.
+fn stopped(
+    views: Vec<View>,
+    mut tuples: Tuples,
+    (given, induced): (&Tuples, &Tuples),
+    shrinkage: f64,
+    options: &LearnOptions,
+    watch: Watch,
+    chances: Vec<Chance>,
+) -> Result<Learned> {
+    let trusted = tuples.len();
+    tuples.add_all(induced);
+    let mut last = options.align.clone();
+    if last.fit.shrinkage == Shrinkage::Auto && last.fit.method_for(views.len()).shrinks() {
+        last.fit.shrinkage = Shrinkage::By(shrinkage);
+    }
+    let fitted = align::fit_with(views, &tuples, given, CalibrateBy::Nothing, &last, watch.observer)?;
+    let (rounds, induced) = (watch.rounds, tuples.len() - trusted);
+    Ok(Learned { fitted, report: LearningReport { rounds, induced, has_helped: true, chances, doubtful: Vec::new() } })
 }
 
 /// Induced pairs as weighted tuples over all views.

@@ -84,10 +84,10 @@ pub struct Cycle {
 
 impl Learner<'_, '_> {
     /// Self-learning from a model of the given pairs.
-    pub fn learn_from_pairs(&mut self, pairs: &[Pairs]) -> Result<Model> {
+    pub fn learn_from_pairs(&mut self, pairs: &[Pairs]) -> Result<Cycle> {
         let count = if self.words.len() > 2 { WORDS_OF_SEVERAL } else { WORDS };
         let start = self.fit_given(pairs)?;
-        Ok(self.learn_from(project(&self.words, &start, count)?, count)?.model)
+        self.learn_from(project(&self.words, &start, count)?, count)
     }
 
     /// Self-learning from latent vectors of the words, in cycles until one improves too little.

@@ -17,7 +17,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 pub use self::entry::Entry;
-pub(crate) use self::parse::{is_passed_over, lines};
+pub(crate) use self::parse::{SCORE, is_passed_over, lines};
 pub use self::pseudo::{Shared, identical};
 pub use self::report::LexiconReport;
 pub(crate) use self::separator::Separator;
@@ -135,12 +135,16 @@ pub struct Read {
     pub ignored_columns: bool,
 }
 
-/// Reads a dictionary over these views. The format is tuples under a header of view names ([`read_tuples`]) or, for two
-/// views, pairs without a header, the first view's word first ([`read_pairs`]).
+/// Reads a dictionary over these views. The format is tuples under a header of view names ([`read_tuples`]), pairs that
+/// were induced, which name their views in a comment, or, for two views, pairs without a header, the first view's word
+/// first ([`read_pairs`]).
 pub fn read(path: &Path, views: &[&str], options: &ReadOptions) -> Result<Read> {
     let input = Input::open(path)?;
     let text = text::text_of(&input)?;
     let options = ReadOptions { views: Some(views.iter().map(|&view| view.to_owned()).collect()), ..options.clone() };
+    if let Some([from, to]) = parse::induced_between(&text, views) {
+        return parse::pairs(path, &text, from, to, &options);
+    }
     match *views {
         [from, to] if !parse::begins_with_names(&text, views) => parse::pairs(path, &text, from, to, &options),
         _ => parse::tuples(path, &text, &options),

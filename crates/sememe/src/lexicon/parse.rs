@@ -6,16 +6,16 @@ use std::path::Path;
 use super::separator::Separator;
 use super::{Entry, Lexicon, Read, ReadOptions};
 use crate::error::{Error, Place, Result};
-use crate::vectors::{self, Reason, Skipped, check_skipped};
+use crate::vectors::{self, NOT_UTF8, Reason, Skipped, check_skipped};
 
+/// The third column of an induced dictionary.
+pub(crate) const SCORE: &str = "score";
 /// Maximum number of views in a header.
 const MAX_VIEWS: usize = 1000;
 /// Maximum number of characters of an invalid header in an error message.
 const MAX_SHOWN_CHARS: usize = 80;
 /// Maximum number of views listed in an error message.
 const MAX_NAMED_VIEWS: usize = 10;
-/// One line of invalid UTF-8 in this many may be an accident; more indicate another encoding.
-const INVALID_UTF8_ONE_IN: u64 = 100;
 
 /// The lines of a text with their numbers, from 1.
 pub(crate) fn lines(text: &[u8]) -> impl Iterator<Item = (u64, &[u8])> {
@@ -70,11 +70,23 @@ pub(super) fn tuples(path: &Path, text: &[u8], options: &ReadOptions) -> Result<
     Ok(Read { ignored_views, ..read })
 }
 
-/// Whether a cell of the first line is the name of a view, as in the header of tuples.
+/// Whether the first line is a header of tuples: a cell is the name of a view. A pair of equal words is no header, even
+/// if they are the name of a view.
 pub(super) fn begins_with_names(text: &[u8], views: &[&str]) -> bool {
     let first = lines(text).map(|(_, line)| line).find(|line| !is_passed_over(line)).unwrap_or_default();
-    let is_name = |cell: &[u8]| views.iter().any(|view| view.as_bytes() == cell.trim_ascii());
-    first.split(|&b| b == b'\t').any(is_name)
+    let mut distinct = HashSet::new();
+    let is_name = |cell: &[u8]| views.iter().any(|view| view.as_bytes() == cell);
+    let mut cells = first.split(|&b| b == b'\t').map(<[u8]>::trim_ascii);
+    cells.clone().any(is_name) && (cells.clone().count() > 2 || cells.all(|cell| distinct.insert(cell)))
+}
+
+/// The two views that the first line of an induced dictionary names, `# A TAB B TAB score`, if they are among `views`.
+pub(super) fn induced_between<'a>(text: &[u8], views: &[&'a str]) -> Option<[&'a str; 2]> {
+    let (_, first) = lines(text).next()?;
+    let mut cells = std::str::from_utf8(first).ok()?.strip_prefix("# ")?.split('\t');
+    let mut view = || cells.next().and_then(|cell| views.iter().copied().find(|&view| view == cell));
+    let [from, to] = [view()?, view()?];
+    (cells.next() == Some(SCORE) && from != to).then_some([from, to])
 }
 
 /// The views of a table of tuples.
@@ -95,7 +107,11 @@ impl Header {
         if count > MAX_VIEWS {
             return Err(format!("names {count} views; at most {MAX_VIEWS} can be read"));
         }
-        if count < 2 || names().any(str::is_empty) {
+        let is_wanted = |name: &str| options.views.as_ref().is_none_or(|wanted| wanted.iter().any(|view| view == name));
+        let distinct: HashSet<&str> = names().filter(|name| is_wanted(name)).collect();
+        // A pair of equal words, say, is no header that names a view twice.
+        let is_no_header = distinct.len() < 2 && names().collect::<HashSet<_>>().len() < count;
+        if count < 2 || is_no_header || names().any(str::is_empty) {
             let shown: String = line.chars().take(MAX_SHOWN_CHARS).collect();
             return Err(format!(
                 "{shown:?} is no header of at least two view names separated by tabs; {SAY_WHICH_VIEWS}"
@@ -105,7 +121,6 @@ impl Header {
         if let Some(name) = names().find(|name| !distinct.insert(*name)) {
             return Err(format!("names the view {name:?} twice"));
         }
-        let is_wanted = |name: &str| options.views.as_ref().is_none_or(|wanted| wanted.iter().any(|view| view == name));
         let mut header = Header { views: Vec::new(), places: Vec::new(), ignored_views: Vec::new() };
         for name in names() {
             header.places.push(is_wanted(name).then_some(header.views.len()));
@@ -126,8 +141,6 @@ impl Header {
 }
 
 const SAY_WHICH_VIEWS: &str = "for a dictionary of pairs say which views it is for (A-B=FILE)";
-const NOT_UTF8: &str = "not valid UTF-8; convert the file from its encoding, which may be Latin-1, to UTF-8 \
-                        (iconv -f ISO-8859-1 -t UTF-8 FILE)";
 
 /// Names for an error message, shortened if there are many.
 fn listed(names: &[&str]) -> String {
@@ -160,7 +173,6 @@ fn read_lines<'a>(
             Err(reason) => skipped.add(reason, Place::Line(number)),
         }
     }
-    check_encoding(path, &skipped, seen)?;
     check_skipped(path, &vectors::ReadOptions { strict: options.strict, ..Default::default() }, &skipped, seen)?;
     if lexicon.entries().is_empty() {
         let problem = match single_cells {
@@ -170,18 +182,6 @@ fn read_lines<'a>(
         return Err(Error::malformed(path, Place::Whole, problem));
     }
     Ok(Read { lexicon, skipped, comments, single_cells, ignored_views: Vec::new(), ignored_columns: false })
-}
-
-/// Vectors of a web crawl have a few words of invalid UTF-8. A dictionary with many of them has another encoding, and
-/// most of its words with accents would be lost unnoticed.
-fn check_encoding(path: &Path, skipped: &Skipped, seen: u64) -> Result<()> {
-    let invalid = skipped.count(Reason::InvalidUtf8);
-    match skipped.first(Reason::InvalidUtf8) {
-        Some(first) if invalid > seen / INVALID_UTF8_ONE_IN => {
-            Err(Error::malformed(path, first, format!("is one of {invalid} lines (of {seen}) that are {NOT_UTF8}")))
-        }
-        _ => Ok(()),
-    }
 }
 
 #[cfg(test)]
@@ -233,6 +233,26 @@ mod tests {
         let is_header = |text: &str| begins_with_names(text.as_bytes(), &["en", "it"]);
         assert!(["en\tit\nthe\til\n", "# words\n\n fr \t it \n", "it\tesso\n"].iter().all(|text| is_header(text)));
         assert!(!["it esso\n", "the\til\nen\tit\n", "", "# en\tit\nthe\til\n"].iter().any(|text| is_header(text)));
+        // A pair of equal words.
+        assert!(!is_header("en\ten\nthe\til\n"));
+        let message = |text: &str| {
+            let options = ReadOptions::default().with_views(Some(["en", "it", "fr"].map(str::to_owned).to_vec()));
+            tuples(Path::new("t"), text.as_bytes(), &options).unwrap_err().to_string()
+        };
+        for text in ["paris\tparis\nthe\til\n", "en\ten\nthe\til\n"] {
+            assert!(message(text).contains("is no header") && message(text).contains("A-B=FILE"), "{}", message(text));
+        }
+        assert!(message("en\tit\ten\n").contains("names the view \"en\" twice"));
+    }
+
+    #[test]
+    fn an_induced_dictionary_names_its_views_in_a_comment() {
+        let between = |text: &str| induced_between(text.as_bytes(), &["en", "it", "fr"]);
+        assert_eq!(between("# it\ten\tscore\tconfidence\nil\tthe\t1\t1\n"), Some(["it", "en"]));
+        assert_eq!(between("# it\ten\tscore\n"), Some(["it", "en"]));
+        for other in ["# it\ten\n", "# it\tru\tscore\n", "# it\tit\tscore\n", "it\ten\tscore\n", "# it", ""] {
+            assert_eq!(between(other), None, "{other}");
+        }
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use super::Lexicon;
+use super::{Entry, Lexicon};
 use crate::error::{Error, Result};
 use crate::vectors::Vocabulary;
 
@@ -137,6 +137,9 @@ pub struct Matched {
     pub entries: usize,
     /// Distinct out-of-vocabulary words, for each view of the dictionary, in its order.
     pub unknown: Vec<Vec<String>>,
+    /// For a dictionary of two views of which less than half matches, the number of entries that would match if the views
+    /// were swapped.
+    pub if_swapped: usize,
 }
 
 impl Tuples {
@@ -144,7 +147,7 @@ impl Tuples {
     /// are over. An out-of-vocabulary word is a hole; entries with fewer than two known words are dropped.
     pub fn add_lexicon(&mut self, lexicon: &Lexicon, views: &[(&str, &Vocabulary)]) -> Result<Matched> {
         let places: Vec<usize> = lexicon.views().iter().map(|name| find_view(name, views)).collect::<Result<_>>()?;
-        let mut matched = Matched { entries: 0, unknown: vec![Vec::new(); places.len()] };
+        let mut matched = Matched { entries: 0, unknown: vec![Vec::new(); places.len()], if_swapped: 0 };
         let mut noted: Vec<HashSet<&str>> = vec![HashSet::new(); places.len()];
         for entry in lexicon.entries() {
             let mut tuple = vec![None; self.views];
@@ -159,6 +162,14 @@ impl Tuples {
                 matched.entries += 1;
                 self.add(&tuple);
             }
+        }
+        if let [first, second] = places[..]
+            && 2 * matched.entries < lexicon.entries().len()
+        {
+            let knows =
+                |place: usize, word: Option<&str>| word.is_some_and(|word| find_word(views[place].1, word).is_some());
+            let is_known = |entry: &&Entry| knows(first, entry.word(1)) && knows(second, entry.word(0));
+            matched.if_swapped = lexicon.entries().iter().filter(is_known).count();
         }
         Ok(matched)
     }
@@ -197,6 +208,7 @@ mod tests {
         let matched = tuples.add_lexicon(&lexicon, &[("en", &en), ("fr", &fr)]).unwrap();
         assert_eq!(tuples.iter().collect::<Vec<_>>(), [[Some(1), Some(0)], [Some(2), Some(1)]]);
         assert_eq!(matched.unknown, [vec!["New York", "oiseau"], vec!["bird"]]);
+        assert_eq!((matched.entries, matched.if_swapped), (2, 0));
         assert_eq!(find_word(&en, "new york"), Some(0));
     }
 

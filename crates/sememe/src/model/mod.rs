@@ -10,6 +10,7 @@ mod nipals;
 mod noise;
 mod projection;
 mod shrinkage;
+mod used_options;
 mod warning;
 
 use std::fmt;
@@ -129,22 +130,15 @@ impl FitOptions {
         if views.len() != 2 && has(&[Method::Ibfa, Method::Cca, Method::CcaNipals]) {
             return Err(not_two(views.len()));
         }
-        let refused = |name: &'static str, given: String| {
-            Err(Error::argument(name, given, format!("{method} has no such option")))
-        };
+        // Options of iteration and shrinkage are checked where they were given: see `AlignOptions::check`.
+        let given = [
+            ("exponent", self.exponent.is_some()),
+            ("dewhiten", self.dewhiten),
+            ("ridge", self.ridge != 0.0),
+            ("pivot", self.pivot.is_some()),
+        ];
+        method.check_uses(given.into_iter().filter_map(|(name, is_given)| is_given.then_some(name)))?;
         match self {
-            FitOptions { exponent: Some(exponent), .. } if !has(&[Method::Ibfa]) => {
-                refused("exponent", exponent.to_string())
-            }
-            FitOptions { dewhiten: true, .. } if !has(&[Method::Ibfa, Method::Cca]) => {
-                refused("dewhiten", "set".to_owned())
-            }
-            FitOptions { ridge, .. } if *ridge != 0.0 && !has(&[Method::LeastSquares]) => {
-                refused("ridge", ridge.to_string())
-            }
-            FitOptions { pivot: Some(pivot), .. } if !has(&[Method::Svd, Method::LeastSquares]) => {
-                refused("pivot", pivot.clone())
-            }
             FitOptions { pivot: Some(pivot), .. } if !views.contains(&pivot.as_str()) => Err(Error::UnknownView {
                 name: pivot.clone(),
                 known: views.iter().map(|&view| view.to_owned()).collect(),

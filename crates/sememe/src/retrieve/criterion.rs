@@ -10,14 +10,16 @@ use crate::names::serde_as_spelled;
 /// How targets `t` are ranked for a query `q`. Every criterion is an inner product plus a term that depends on the
 /// target only.
 ///
-/// Spelled by name, with parameters after a colon: `csls`, `csls:k=20`, `isf:beta=30,sample=10000`.
+/// Spelled by name in any case, with parameters after a colon: `csls`, `csls:k=20`, `isf:beta=30,sample=10000`. `auto`
+/// is [`Criterion::AUTO`].
 ///
 /// ```
 /// use sememe::retrieve::Criterion;
 ///
 /// let criterion: Criterion = "csls:k=20,words=50000".parse()?;
 /// assert_eq!(criterion, Criterion::Csls { k: 20, words: Some(50_000) });
-/// assert_eq!("csls".parse::<Criterion>()?.to_string(), "csls");
+/// assert_eq!("CSLS".parse::<Criterion>()?.to_string(), "csls");
+/// assert_eq!(Criterion::parse_list("nn,csls:k=5,words=100")?.len(), 2);
 /// # Ok::<(), sememe::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -68,6 +70,22 @@ impl Criterion {
     /// Inverted softmax with the usual inverse temperature, over all words.
     pub const ISF: Criterion = Criterion::Isf { beta: ISF_BETA, sample: None };
 
+    /// The criterion for those who do not choose one, `auto`: CSLS, as in MUSE and VecMap. It corrects for hubness.
+    pub const AUTO: Criterion = Criterion::CSLS;
+
+    /// Parses criteria that are separated by commas. A comma may also separate the parameters of a criterion.
+    pub fn parse_list(text: &str) -> Result<Vec<Self>> {
+        let mut spelled: Vec<String> = Vec::new();
+        for part in text.split(',') {
+            match spelled.last_mut() {
+                // What begins with `NAME=` is another parameter of the criterion before it.
+                Some(before) if part.contains('=') && !part.contains(':') => *before += &format!(",{part}"),
+                _ => spelled.push(part.to_owned()),
+            }
+        }
+        spelled.iter().map(|criterion| criterion.parse()).collect()
+    }
+
     /// Whether the criterion needs a generative model.
     pub fn is_generative(&self) -> bool {
         matches!(self, Criterion::Pmi | Criterion::Logp)
@@ -78,8 +96,10 @@ impl FromStr for Criterion {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
-        let (name, parameters) = text.split_once(':').unwrap_or((text, ""));
+        let lower = text.trim().to_ascii_lowercase();
+        let (name, parameters) = lower.split_once(':').unwrap_or((&lower, ""));
         let mut criterion = match name {
+            "auto" => Criterion::AUTO,
             "nn" => Criterion::Nn,
             "csls" => Criterion::CSLS,
             "isf" => Criterion::ISF,
@@ -89,7 +109,7 @@ impl FromStr for Criterion {
             "pmi" => Criterion::Pmi,
             "logp" => Criterion::Logp,
             _ => {
-                let names = "it must be one of nn, csls, isf, corrected, dot, l2, pmi, logp";
+                let names = "it must be one of auto, nn, csls, isf, corrected, dot, l2, pmi, logp";
                 return Err(Error::argument("criterion", text, names));
             }
         };
@@ -175,7 +195,18 @@ mod tests {
         ] {
             assert_eq!(text.parse::<Criterion>().unwrap().to_string(), text);
         }
-        assert_eq!("csls:k=10".parse::<Criterion>().unwrap(), Criterion::CSLS);
+        for text in ["csls:k=10", "CSLS", "Csls:K=10", "auto"] {
+            assert_eq!(text.parse::<Criterion>().unwrap(), Criterion::CSLS, "{text}");
+        }
+    }
+
+    #[test]
+    fn lists_are_separated_by_commas_as_parameters_are() {
+        let list = |text: &str| Criterion::parse_list(text).map_err(|error| error.to_string());
+        assert_eq!(list("nn,CSLS"), Ok(vec![Criterion::Nn, Criterion::CSLS]));
+        let with_parameters = vec![Criterion::Csls { k: 5, words: Some(100) }, Criterion::Dot];
+        assert_eq!(list("csls:k=5,words=100, dot"), Ok(with_parameters));
+        assert!(list("nn,cosine").unwrap_err().contains("cosine") && list("nn,").is_err() && list("").is_err());
     }
 
     #[test]

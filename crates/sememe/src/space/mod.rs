@@ -9,6 +9,7 @@
 //! SPACE/csls.en+fr.terms         cached retrieval terms of the words of fr; can be deleted at any time
 //! ```
 
+mod export;
 mod extension;
 mod files;
 mod open_view;

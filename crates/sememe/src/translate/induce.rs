@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::files::Output;
+use crate::lexicon::SCORE;
 use crate::names::setters;
 use crate::observe::{Meter, Observer, Stage};
 use crate::retrieve::{Calibration, Criterion, Hit, Retriever, mutual_best};
@@ -19,7 +20,7 @@ use crate::vectors::Embeddings;
 const WORDS: usize = 16_384;
 
 /// Options of dictionary induction.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
 pub struct InduceOptions {
@@ -31,6 +32,12 @@ pub struct InduceOptions {
     pub min_confidence: Option<f64>,
     /// Translates only the first `max_words` words.
     pub max_words: Option<usize>,
+}
+
+impl Default for InduceOptions {
+    fn default() -> Self {
+        InduceOptions { criterion: Criterion::AUTO, mutual: false, min_confidence: None, max_words: None }
+    }
 }
 
 setters!(InduceOptions {
@@ -186,7 +193,7 @@ fn write_induced(
 ) -> Result<usize> {
     let mut output = Output::create(path)?;
     let has_confidence = induced.iter().all(|pair| pair.confidence.is_some());
-    let header = format!("# {from}\t{to}\tscore{}\n", if has_confidence { "\tconfidence" } else { "" });
+    let header = format!("# {from}\t{to}\t{SCORE}{}\n", if has_confidence { "\tconfidence" } else { "" });
     output.write_all(header.as_bytes())?;
     let is_plain = |word: &str| !word.contains('\t') && word.trim() == word && !word.is_empty();
     let mut left_out = 0;
@@ -266,5 +273,8 @@ mod tests {
         let read = lexicon::read_pairs(&path, "a", "b", &Default::default()).unwrap();
         let entry = &read.lexicon.entries()[0];
         assert_eq!((entry.word(0), entry.word(1), read.ignored_columns), (Some("New York"), Some("#1"), true));
+        // The file says of which views it is, so that it can be read without naming them, among any number of views.
+        let read = lexicon::read(&path, &["b", "c", "a"], &Default::default()).unwrap();
+        assert_eq!(read.lexicon.views(), ["a", "b"]);
     }
 }

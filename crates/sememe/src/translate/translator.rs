@@ -33,7 +33,7 @@ pub struct TranslateOptions {
 
 impl Default for TranslateOptions {
     fn default() -> Self {
-        TranslateOptions { criterion: Criterion::Nn, candidates: 5, min_confidence: 0.05 }
+        TranslateOptions { criterion: Criterion::AUTO, candidates: 5, min_confidence: 0.05 }
     }
 }
 

@@ -61,6 +61,17 @@ impl Format {
         })
     }
 
+    /// The extension of files of this format, with which [`Format::of_name`] finds it again.
+    pub fn extension(self) -> &'static str {
+        match self {
+            Format::Text => "vec",
+            Format::Glove => "txt",
+            Format::Word2vec | Format::FastText => "bin",
+            Format::Npy => "npy",
+            Format::Safetensors => "safetensors",
+        }
+    }
+
     /// Detects the format of a file by its content.
     pub(super) fn detect(input: &Input) -> Result<Format> {
         let head = input.head(text::HEAD)?;

@@ -53,10 +53,6 @@ impl<'a> Intake<'a> {
     pub(crate) fn finish(self) -> Result<(Embeddings, Skipped)> {
         let Intake { path, options, dim, vocabulary, vectors, skipped, seen } = self;
         check_skipped(path, options, &skipped, seen)?;
-        if 2 * skipped.count(Reason::InvalidUtf8) > seen {
-            let problem = format!("is mostly not UTF-8 ({skipped}): convert it first");
-            return Err(Error::malformed(path, Place::Whole, problem));
-        }
         if vocabulary.is_empty() {
             return Err(Error::malformed(path, Place::Whole, format!("has no usable word vector ({skipped})")));
         }
@@ -64,7 +60,17 @@ impl<'a> Intake<'a> {
     }
 }
 
+/// How to mend a file of another encoding.
+pub(crate) const NOT_UTF8: &str = "not valid UTF-8; convert the file from its encoding, which may be Latin-1, to UTF-8 \
+                                   (iconv -f ISO-8859-1 -t UTF-8 FILE)";
+
+/// Checks that few enough entries were skipped. A file of a web crawl has a few words of invalid UTF-8. More of them
+/// mean another encoding, in which most words with accents would be lost.
 pub(crate) fn check_skipped(path: &Path, options: &ReadOptions, skipped: &Skipped, seen: u64) -> Result<()> {
+    let invalid = skipped.count(Reason::InvalidUtf8);
+    if let (Some(first), true) = (skipped.first(Reason::InvalidUtf8), invalid > seen / TOLERATED_ONE_IN) {
+        return Err(Error::malformed(path, first, format!("is one of {invalid} (of {seen}) that are {NOT_UTF8}")));
+    }
     let (bad, tolerated, limit) = match options.strict {
         true => (skipped.total(), "none", 0),
         false => (skipped.bad(), "1 %", seen / TOLERATED_ONE_IN),

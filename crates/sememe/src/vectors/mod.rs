@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 pub use self::embeddings::Embeddings;
 pub use self::format::Format;
 pub use self::intake::MAX_DIMENSION;
-pub(crate) use self::intake::{check_skipped, check_word};
+pub(crate) use self::intake::{NOT_UTF8, check_skipped, check_word};
 pub use self::matrix::Matrix;
 pub use self::subwords::Subwords;
 pub use self::view::{Label, View};
@@ -161,6 +161,10 @@ pub fn read_input(
         Some(format) => format,
         None => Format::detect(input)?,
     };
+    if let (Some(list), false) = (&options.words, matches!(format, Format::Npy | Format::Safetensors)) {
+        let expected = format!("{} has words of its own; a word list is for arrays", input.path().display());
+        return Err(Error::argument("words", list.display(), expected));
+    }
     match format {
         Format::Text | Format::Glove => text::read(input, options, format, observer),
         Format::Word2vec => word2vec::read(input, options, observer),

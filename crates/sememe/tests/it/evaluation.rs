@@ -197,6 +197,27 @@ fn sentences_without_known_words_are_never_found() {
 }
 
 #[test]
+fn text_of_another_language_is_refused() {
+    let x = line_of(&["one", "two"]);
+    let lines = |known: usize| -> Input {
+        let line = |i: usize| {
+            if i >= known {
+                "неизвестно\n"
+            } else if i % 2 == 0 {
+                "one\n"
+            } else {
+                "two\n"
+            }
+        };
+        Input::from_bytes("text", (0..1000).map(line).collect::<String>().into_bytes()).unwrap()
+    };
+    let read = |known| Corpus::read_inputs([&lines(1000), &lines(known)], [kept(&x), kept(&x)], 1000, &());
+    let message = read(2).map(|_| ()).unwrap_err().to_string();
+    assert!(message.contains("998 of its 1000 sentences have no word with a vector"), "{message}");
+    assert!(read(200).is_ok());
+}
+
+#[test]
 fn bad_sets_are_named_with_line_and_cause() {
     let sts = |text: &str| SentencePairs::read_input(&input("STS12.x.tsv", text)).unwrap_err().to_string();
     assert!(sts("1.0\tone\ttwo\n2.0\tone two\n").contains("STS12.x.tsv, line 2: has 2 of 3 columns"));

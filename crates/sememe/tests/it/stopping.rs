@@ -258,6 +258,20 @@ fn learning_gives_what_it_has_after_the_round_that_it_is_in() {
     }
 }
 
+/// What follows the rounds takes longer than a round, so that it is left out.
+#[test]
+fn learning_that_is_stopped_skips_what_it_would_judge_by() {
+    let views = numbered(&skewed_views(600, &[30, 28], 10));
+    let learn = |observer: &dyn Observer| {
+        let learned =
+            learn::learn(views.clone(), &complete_tuples(2, 300), &LearnOptions::default(), observer).unwrap();
+        (!learned.fitted.alignment.calibrations.is_empty(), learned.report.induced)
+    };
+    assert!(learn(&()).0, "held-out entries calibrate confidences");
+    let (is_calibrated, induced) = learn(&Patience::of(2));
+    assert!(!is_calibrated && induced > 100, "{induced} pairs");
+}
+
 /// With `panic = "abort"` a stop by unwinding would end the process, and every test here would still pass without it.
 #[test]
 fn the_library_never_unwinds_to_stop() {

@@ -33,13 +33,17 @@ pub fn from_vectors(
         .with_unsupervised(arguments.learning.unsupervised)
         .with_trust(arguments.learning.trust.unwrap_or(by_default))
         .with_seed(global.seed);
+    rounds.stage("learning");
     let learned = learn::learn(gathered.views, &gathered.tuples, &options, rounds);
     rounds.finish();
     let learned = learned?;
     stopwatch.finished("learning");
     let learning = json!(learned.report.named(&learned.fitted.prepared));
     report(&learned.report, &learned.fitted.prepared, global);
-    let aligned = learned.fitted.project()?;
+    let spinner = Rounds::waiting(global, "projecting all words");
+    let aligned = learned.fitted.project();
+    spinner.finish();
+    let aligned = aligned?;
     stopwatch.finished("projecting");
     let mut json = describe_with(&aligned, &gathered.lexicons_read, &gathered.views_read);
     json["learning"] = learning;

@@ -13,7 +13,7 @@ use sememe::space::Space;
 use serde_json::{Value, json};
 
 use super::gather::{gather, read_views};
-use crate::arguments::{Align, BadUsage, Global, Learning};
+use crate::arguments::{Align, BadUsage, Global, Learning, READING};
 use crate::output::{self, count};
 use crate::progress::{Interruption, Rounds, Stopwatch};
 
@@ -29,7 +29,7 @@ pub fn run(arguments: &Align, global: &Global, interruption: &Arc<Interruption>)
         });
     if arguments.moments.is_empty() {
         // Checked before the vectors are read. Moments name their views themselves, and are read quickly.
-        options.fit.check_for(&arguments.views.iter().map(|view| view.name.as_str()).collect::<Vec<_>>())?;
+        options.check(&arguments.views.iter().map(|view| view.name.as_str()).collect::<Vec<_>>(), &global.given())?;
     }
     let result = match &arguments.learning {
         Learning { refine: false, unsupervised: false, .. } if arguments.moments.is_empty() => {
@@ -43,10 +43,13 @@ pub fn run(arguments: &Align, global: &Global, interruption: &Arc<Interruption>)
     let (at_chance, warnings): (Vec<_>, Vec<_>) =
         aligned.warnings.iter().partition(|warning| matches!(warning, FitWarning::Chance { .. }));
     for warning in warnings {
-        output::warn(global, warning);
+        output::warn_of_fit(global, warning);
     }
     let mut stopwatch = Stopwatch::start(global);
-    Space::write(&arguments.output, &aligned.alignment, &aligned.latent)?;
+    let spinner = Rounds::waiting(global, "writing the space");
+    let written = Space::write(&arguments.output, &aligned.alignment, &aligned.latent);
+    spinner.finish();
+    written?;
     stopwatch.finished("writing");
     json["space"] = json!(arguments.output.display().to_string());
     output::result(global, json, || format!("{}\nwrote {}", summary(&aligned), arguments.output.display()))?;
@@ -66,8 +69,12 @@ fn from_vectors(
     let mut stopwatch = Stopwatch::start(global);
     let gathered = gather(&arguments.views, &arguments.gathering, &arguments.reading, global)?;
     stopwatch.finished("reading");
-    let aligned = align::align(gathered.views, &gathered.tuples, options, rounds)?;
+    rounds.stage("fitting");
+    let fitted = align::fit(gathered.views, &gathered.tuples, options, rounds)?;
     stopwatch.finished("fitting");
+    rounds.stage("projecting all words");
+    let aligned = fitted.project()?;
+    stopwatch.finished("projecting");
     let json = describe_with(&aligned, &gathered.lexicons_read, &gathered.views_read);
     Ok((aligned, json))
 }
@@ -99,6 +106,11 @@ fn from_moments(
     };
     let parts = arguments.moments.iter().map(|path| read(path.as_path())).collect::<anyhow::Result<Vec<Evidence>>>()?;
     let evidence = Evidence::merged(parts)?;
+    let known = evidence.moments.views().iter().map(|view| view.name.as_str());
+    options.check(&known.collect::<Vec<_>>(), &global.given())?;
+    if arguments.views.is_empty() {
+        global.refuse(&READING, "no vectors are read, as --moments has no views beside it")?;
+    }
     for view in &arguments.views {
         let known: Vec<String> = evidence.moments.views().iter().map(|view| view.name.clone()).collect();
         if !known.contains(&view.name) {
@@ -107,6 +119,7 @@ fn from_moments(
     }
     let views = read_views(&arguments.views, &arguments.gathering, &arguments.reading, global)?;
     stopwatch.finished("reading");
+    rounds.stage("fitting and projecting");
     let aligned = align::align_evidence(evidence, views, options, rounds)?;
     stopwatch.finished("fitting and projecting");
     let mut json = json!(aligned.summary());

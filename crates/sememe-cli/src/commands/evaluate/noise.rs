@@ -16,6 +16,10 @@ pub fn run(arguments: &EvaluateNoise, global: &Global) -> anyhow::Result<()> {
         check_writable(file)?;
     }
     check_readable(&arguments.gold)?;
+    global.refuse(&["monolingual"], "the methods are compared on the dictionary alone")?;
+    if !arguments.methods.iter().any(|method| method.check_uses(["shrinkage"]).is_ok()) {
+        global.refuse(&["shrinkage"], "none of the methods shrinks covariances")?;
+    }
     let gathered = gather(&arguments.views, &arguments.gathering, &arguments.reading, global)?;
     let [from, to] = [0, 1].map(|place| gathered.views[place].name());
     let [source, target] = &[0, 1].map(|place| gathered.views[place].named());
@@ -50,9 +54,10 @@ pub fn run(arguments: &EvaluateNoise, global: &Global) -> anyhow::Result<()> {
         let reason = panels.iter().flat_map(Panel::failures).next().unwrap_or(nothing);
         return Err(BadUsage(reason.to_owned()).into());
     }
-    if let Some(file) = &arguments.plot {
-        files::write(file, noise::draw(&panels).document().as_bytes())?;
-    }
+    // A plot that cannot be written must not lose the numbers.
+    let drawn = arguments.plot.as_ref().map(|file| files::write(file, noise::draw(&panels).document().as_bytes()));
+    let drawn = drawn.transpose();
+    let plot = arguments.plot.as_ref().filter(|_| drawn.is_ok());
 
     let json = json!({
         "from": from,
@@ -63,12 +68,12 @@ pub fn run(arguments: &EvaluateNoise, global: &Global) -> anyhow::Result<()> {
         "overlap": overlap,
         "panels": panels,
         "gold": gold_report,
-        "plot": arguments.plot,
+        "plot": plot,
     });
     output::result(global, json, || {
         let tables: Vec<String> = panels.iter().map(table).collect();
         let queries = panels.iter().find_map(Panel::queries).unwrap_or(0);
-        let drawn = arguments.plot.as_ref().map_or(String::new(), |file| format!("\ndrew {}", file.display()));
+        let drawn = plot.map_or(String::new(), |file| format!("\ndrew {}", file.display()));
         format!(
             "P@1 {from} → {to}, {}, {} words, {} tuples\n\n{}{drawn}",
             arguments.ranking.criterion,
@@ -76,7 +81,9 @@ pub fn run(arguments: &EvaluateNoise, global: &Global) -> anyhow::Result<()> {
             count(gathered.tuples.len()),
             tables.join("\n\n")
         )
-    })
+    })?;
+    drawn?;
+    Ok(())
 }
 
 fn table(panel: &Panel) -> String {

@@ -6,15 +6,20 @@ use sememe::retrieve::Criterion;
 
 use super::subject::View;
 use super::{RANKED, case, ranked_cells};
-use crate::arguments::{EvaluateSentences, Global};
+use crate::arguments::{Criteria, EvaluateSentences, Global};
 use crate::output::{self, count};
 use crate::progress::{Bar, Stopwatch};
 
 pub fn run(arguments: &EvaluateSentences, global: &Global) -> anyhow::Result<()> {
-    let criteria = match &arguments.criterion[..] {
-        [] => vec![Criterion::Nn, Criterion::CSLS],
-        given => given.to_vec(),
+    let criteria = match Criteria::all(&arguments.criterion) {
+        none if none.is_empty() => vec![Criterion::Nn, Criterion::CSLS],
+        given => given,
     };
+    let looks_at_neighbours =
+        |criterion: &Criterion| !matches!(criterion, Criterion::Nn | Criterion::Dot | Criterion::L2);
+    if !criteria.iter().any(looks_at_neighbours) {
+        global.refuse(&["neighbors"], "no criterion looks at the neighbours of candidates")?;
+    }
     let options = |criterion| {
         SentenceOptions::default()
             .with_queries(arguments.queries.get())

@@ -9,6 +9,9 @@ use crate::arguments::{EvaluateSts, Global, WeightingName};
 use crate::output::{self, count};
 
 pub fn run(arguments: &EvaluateSts, global: &Global) -> anyhow::Result<()> {
+    if arguments.weighting == Some(WeightingName::Tfidf) {
+        global.refuse(&["frequencies", "a"], "it is for the weighting sif")?;
+    }
     let files = SentencePairs::files(&arguments.sets)?;
     let sets = files.iter().map(|file| SentencePairs::read(file)).collect::<Result<Vec<_>, _>>()?;
     arguments.frequencies.iter().try_for_each(|file| check_readable(file))?;

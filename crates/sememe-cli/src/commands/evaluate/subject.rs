@@ -29,6 +29,7 @@ pub fn open_space(what: &Path, vectors: &Vectors, with: Option<&Path>) -> anyhow
         ("--words", vectors.words.is_some()),
         ("--max-words", vectors.reading.max_words.is_some()),
         ("--format", vectors.reading.format.is_some()),
+        ("--strict", vectors.reading.strict),
         ("--with", with.is_some()),
     ];
     match given.iter().find(|(_, is_given)| *is_given) {

@@ -12,7 +12,7 @@ use serde_json::json;
 use super::super::gather::report_lexicon;
 use super::subject::{casing, open_space, open_two_vectors};
 use super::{RANKED, case, ranked_cells};
-use crate::arguments::{EvaluateTranslation, Global};
+use crate::arguments::{Criteria, EvaluateTranslation, Global};
 use crate::output::{self, count};
 use crate::progress::Bar;
 
@@ -35,7 +35,11 @@ pub fn run(arguments: &EvaluateTranslation, global: &Global) -> anyhow::Result<(
             false => Gold::read(&arguments.gold, from, to)?,
         };
         report_lexicon(&gold.report, global);
-        for &criterion in &arguments.criterion {
+        if gold.is_reversed {
+            let (file, fewer) = (&gold.report.file, "it lacks translations that one of this direction has");
+            output::warn(global, format_args!("{from} → {to}: {file} is read backwards: {fewer}"));
+        }
+        for criterion in Criteria::all(&arguments.criterion) {
             let mut task = TranslationTask::new(from, to, &gold.lexicon);
             task.criterion = criterion;
             task.oov = arguments.oov.into();
@@ -48,8 +52,7 @@ pub fn run(arguments: &EvaluateTranslation, global: &Global) -> anyhow::Result<(
             if let Some(other) = compared {
                 result.compare_with(&other?, &bootstrap)?;
             }
-            result.gold = Some(gold.report.clone());
-            results.push(result);
+            results.push(result.with_gold(&gold));
         }
     }
     warn_of_zeros(&results, global);
@@ -90,7 +93,8 @@ impl Subject {
 }
 
 fn name(result: &TranslationEvaluation) -> String {
-    format!("{}, {}", direction(result), result.translation.criterion)
+    let reversed = if result.gold_reversed { " (gold reversed)" } else { "" };
+    format!("{}{reversed}, {}", direction(result), result.translation.criterion)
 }
 
 fn direction(result: &TranslationEvaluation) -> String {
@@ -154,8 +158,17 @@ fn comparison_row(result: &TranslationEvaluation) -> Option<Vec<String>> {
         format!("{:.2}", comparison.second),
         format!("{:+.2}", comparison.difference),
         format!("{low:+.1} – {high:+.1}"),
-        format!("{:.2e}", comparison.p_value),
+        p_value(comparison.p_value),
     ])
+}
+
+/// A p-value as papers print it.
+fn p_value(p: f64) -> String {
+    match p {
+        p if p >= 0.001 => format!("{p:.3}"),
+        p if p > 0.0 => format!("{p:.1e}"),
+        _ => "0".to_owned(),
+    }
 }
 
 fn facts(result: &TranslationEvaluation, subject: &Subject) -> String {
@@ -176,4 +189,14 @@ fn facts(result: &TranslationEvaluation, subject: &Subject) -> String {
         count(translation.without_known_translation),
         case(result.casing)
     )
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn p_values_are_plain_numbers_unless_they_are_tiny() {
+        for (p, shown) in [(1.0, "1.000"), (0.0421, "0.042"), (0.001, "0.001"), (0.000_042, "4.2e-5"), (0.0, "0")] {
+            assert_eq!(super::p_value(p), shown);
+        }
+    }
 }
