@@ -68,7 +68,7 @@ pub(super) fn of_model(
     let rows: Vec<Option<&Matrix>> = views.iter().map(|view| Some(view.rows())).collect();
     let pairs = pairs_of_views(views.len());
     of_fits(&names, &rows, &pairs, (splits, given), observer, |split| {
-        let mut moments = Moments::of(views, &split.seen)?;
+        let mut moments = monolingual.of_part(views, &split.seen)?;
         moments.merge(monolingual)?;
         let (fitted, _) = model::fit(&moments, &options, &())?;
         let latent = fitted.clone();

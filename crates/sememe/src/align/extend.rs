@@ -283,8 +283,8 @@ fn map_to_latent(
     (latent, pairs): (usize, PatternMoments),
     options: &FitOptions,
 ) -> Result<(model::ViewModel, f64, Vec<FitWarning>)> {
-    let x = Shape { name: name.to_owned(), dim: pairs.mean.len() - latent };
-    let z = Shape { name: "the latent space".to_owned(), dim: latent };
+    let x = Shape { name: name.to_owned(), dim: pairs.mean.len() - latent, outside: 0 };
+    let z = Shape { name: "the latent space".to_owned(), dim: latent, outside: 0 };
     let options = FitOptions { method: Some(method), ..options.clone() };
     let (mut mapped, warnings) = model::fit(&Moments::of_pairs(&[x, z], [0, 1], pairs), &options, &())?;
     Ok((mapped.views.swap_remove(0), mapped.shrinkage.swap_remove(0), warnings))

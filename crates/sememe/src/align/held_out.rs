@@ -73,7 +73,7 @@ impl HeldOut {
         let halves = tuples.halves();
         let splits = [(&halves[0], &halves[1]), (&halves[1], &halves[0])];
         let of_split = |&(seen, held_out): &(&Tuples, &Tuples)| -> Result<Vec<Pair>> {
-            let mut moments = Moments::of(views, seen)?;
+            let mut moments = monolingual.of_part(views, seen)?;
             moments.merge(&monolingual)?;
             pairs(&moments, method, views, held_out)
         };
@@ -161,15 +161,17 @@ pub(super) fn best(score: impl Fn(f64) -> Result<f64>) -> Result<Option<f64>> {
 
 /// The covariance of a view in its eigenvectors.
 struct Spectrum {
+    /// Dimensions without variance that the covariance does not have.
+    outside: usize,
     mean: Vec<f64>,
     values: Vec<f64>,
     vectors: Mat,
 }
 
 impl Spectrum {
-    fn of(covariance: &Mat, mean: Vec<f64>) -> Result<Self> {
+    fn of(covariance: &Mat, mean: Vec<f64>, outside: usize) -> Result<Self> {
         let Eigen { values, vectors } = Eigen::new(covariance, "a covariance")?;
-        Ok(Spectrum { mean, values, vectors })
+        Ok(Spectrum { outside, mean, values, vectors })
     }
 
     /// Rows of the view in the eigenvectors.
@@ -181,7 +183,7 @@ impl Spectrum {
 
     /// The factors of the coordinates that whiten them, for a covariance shrunk by `by`.
     fn whitening(&self, by: f64) -> Vec<f32> {
-        let mean = self.values.iter().sum::<f64>() / self.values.len() as f64;
+        let mean = self.values.iter().sum::<f64>() / (self.values.len() + self.outside) as f64;
         // Rounding can make the smallest eigenvalues negative.
         let shrunk = |&value: &f64| (1.0 - by) * value.max(0.0) + by * mean;
         self.values.iter().map(|value| (1.0 / shrunk(value).max(f64::MIN_POSITIVE).sqrt()) as f32).collect()
@@ -221,7 +223,7 @@ fn pairs(moments: &Moments, method: Method, views: &[View], held_out: &Tuples) -
                             (block(&both.covariance(), place, place), mean)
                         }
                     };
-                    entry.insert(Arc::new(Spectrum::of(&covariance, mean)?));
+                    entry.insert(Arc::new(Spectrum::of(&covariance, mean, moments.views()[view].outside)?));
                 }
             }
             let spectra = [a, b].map(|view| spectra[&view].clone());

@@ -5,6 +5,7 @@ mod calibration;
 mod extend;
 mod held_out;
 mod logistic;
+mod span;
 mod summary;
 
 use std::sync::Arc;
@@ -17,12 +18,13 @@ pub use self::extend::{Extended, extend};
 use self::held_out::HeldOut;
 pub(crate) use self::held_out::short_fit;
 pub use self::held_out::shrinkage as held_out_shrinkage;
+use self::span::Spans;
 pub use self::summary::{AlignSummary, AlignedView, ShrinkageRule};
 use crate::error::{Error, Result};
 use crate::lexicon::{TrainedPairs, Tuples};
 use crate::model::mbfa::Start;
 use crate::model::{self, FitOptions, FitWarning, LatentSize, LatentView, Method, Shrinkage};
-use crate::moments::{Evidence, EvidenceOptions};
+use crate::moments::{Evidence, EvidenceOptions, Moments};
 use crate::names::setters;
 use crate::observe::{Observer, Remembering};
 use crate::vectors::View;
@@ -127,7 +129,30 @@ pub(crate) fn fit_with(
     observer: &dyn Observer,
 ) -> Result<Fitted> {
     let observer = &Remembering::new(observer);
-    let (evidence, prepared) = Evidence::gather(views, tuples, &options.evidence)?;
+    let (preparation, sources, prepared) = Evidence::prepare(views, tuples, &options.evidence)?;
+    let Some(spans) = Spans::of(&prepared, tuples, options)? else {
+        let moments = Evidence::moments_of(&prepared, tuples, &options.evidence)?;
+        let evidence = Evidence { moments, preparation, sources };
+        return fit_prepared(evidence, prepared, tuples, given, calibrate, options, observer);
+    };
+    let coordinates = spans.coordinates(&prepared)?;
+    let moments = Moments::of(&coordinates, tuples)?.with_outside(&spans.outside());
+    let evidence = Evidence { moments: moments.clone(), preparation, sources };
+    let mut fitted = fit_prepared(evidence, coordinates, tuples, given, calibrate, options, observer)?;
+    fitted.alignment.model = spans.lifted(fitted.alignment.model, &moments);
+    Ok(Fitted { prepared, ..fitted })
+}
+
+/// [`fit_with`] for prepared views.
+fn fit_prepared(
+    evidence: Evidence,
+    prepared: Vec<View>,
+    tuples: &Tuples,
+    given: &Tuples,
+    calibrate: CalibrateBy,
+    options: &AlignOptions,
+    observer: &dyn Observer,
+) -> Result<Fitted> {
     let mut options = options.clone();
     if let Some(before) = &options.resume {
         check_resumable(before, &evidence, &mut options.fit)?;

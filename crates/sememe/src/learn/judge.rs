@@ -144,7 +144,7 @@ mod tests {
         };
         let mut watch = Watch { observer: &(), rounds: Vec::new(), is_stopped: false };
         let learner = Learner {
-            shapes: ["x", "y"].map(|name| Shape { name: name.to_owned(), dim }).to_vec(),
+            shapes: ["x", "y"].map(|name| Shape { name: name.to_owned(), dim, outside: 0 }).to_vec(),
             words: words.iter().collect(),
             fit: FitOptions::default(),
             given: vec![pairs(0..60, 0)],

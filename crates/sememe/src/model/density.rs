@@ -169,7 +169,7 @@ impl Model {
     }
 
     fn shapes(&self) -> Vec<Shape> {
-        self.views.iter().map(|view| Shape { name: view.name.clone(), dim: view.dim() }).collect()
+        self.views.iter().map(|view| Shape { name: view.name.clone(), dim: view.dim(), outside: 0 }).collect()
     }
 }
 

@@ -29,7 +29,7 @@ pub(super) fn fit_least_squares(moments: &Moments, options: &FitOptions) -> Resu
             Shrinkage::Auto => Shrinkage::None,
             chosen => chosen,
         };
-        let shrunk = shrinkage.apply(&of_source, n, name)?;
+        let shrunk = shrinkage.apply(&of_source, n, (name, 0))?;
         let map = shrunk.factor.solve(&block(second, source, pivot)).transpose().to_owned();
         Ok((map, shrunk.by, shrunk.warning(name)))
     })

@@ -78,7 +78,8 @@ impl<'a> Canonical<'a> {
         let at = spans(shapes, &[0, 1]);
         let mut shrunk = Vec::new();
         for (view, &span) in shapes.iter().zip(&at) {
-            let of_view = options.shrinkage.apply(&block(&covariance, span, span), pairs.n, &view.name)?;
+            let of_view =
+                options.shrinkage.apply(&block(&covariance, span, span), pairs.n, (&view.name, view.outside))?;
             warnings.extend(of_view.warning(&view.name));
             shrunk.push(of_view);
         }

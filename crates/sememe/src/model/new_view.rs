@@ -57,8 +57,8 @@ pub(crate) fn fit(
     let x = (latent, dim);
     let mut all = of_x(&groups[0].moments, x);
     groups[1..].iter().for_each(|group| all.merge(&of_x(&group.moments, x)));
-    let shrunk = options.shrinkage.apply(&all.covariance(), all.n, name)?;
-    let shape = Shape { name: name.to_owned(), dim };
+    let shrunk = options.shrinkage.apply(&all.covariance(), all.n, (name, 0))?;
+    let shape = Shape { name: name.to_owned(), dim, outside: 0 };
     let mut warnings: Vec<FitWarning> = shrunk.warning(name).into_iter().collect();
     warnings.extend(FitWarning::few_tuples(all.n, std::slice::from_ref(&shape), &[shrunk.by]));
 

@@ -119,7 +119,7 @@ pub(super) fn fit(moments: &Moments, options: &FitOptions) -> Result<(Model, Vec
     let mut shrunk_by = Vec::new();
     let mut sides = Vec::new();
     for ((shape, &span), cross) in shapes.iter().zip(&at).zip(&crosses) {
-        let shrunk = shrinkage.apply(&block(&scaled, span, span), pairs.n, &shape.name)?;
+        let shrunk = shrinkage.apply(&block(&scaled, span, span), pairs.n, (&shape.name, shape.outside))?;
         warnings.extend(shrunk.warning(&shape.name));
         shrunk_by.push(shrunk.by);
         sides.push(Deflated::new(shrunk.covariance, &shrunk.factor, cross));

@@ -119,16 +119,17 @@ const CONSTANT_VARIANCE: f64 = 1e-12;
 const FALLBACKS: [f64; 4] = [1e-6, 1e-4, 1e-2, 0.1];
 
 impl Shrinkage {
-    /// Shrinks the covariance of `n` rows of the view called `name`.
-    pub(crate) fn apply(self, covariance: &Mat, n: f64, name: &str) -> Result<Shrunk> {
-        let variance = trace(covariance) / covariance.nrows() as f64;
+    /// Shrinks the covariance of `n` rows of the view called `name`. Dimensions outside the covariance have no variance.
+    pub(crate) fn apply(self, covariance: &Mat, n: f64, (name, outside): (&str, usize)) -> Result<Shrunk> {
+        let dimensions = (covariance.nrows() + outside) as f64;
+        let variance = trace(covariance) / dimensions;
         if !(variance > 0.0 && variance.is_finite()) {
             let problem =
                 format!("all pairs have the same vector in view {name:?}; at least two different ones are needed");
             return Err(Error::NotEnoughData(problem));
         }
         let asked = match self {
-            Shrinkage::Auto | Shrinkage::Oas => oracle_approximating(covariance, n),
+            Shrinkage::Auto | Shrinkage::Oas => oracle_approximating(covariance, n, dimensions),
             Shrinkage::None => 0.0,
             Shrinkage::By(by) => by,
         };
@@ -172,8 +173,7 @@ fn shrink(covariance: &Mat, by: f64, variance: f64) -> Mat {
 }
 
 /// The coefficient that minimises the expected squared error for Gaussian data, from the covariance alone.
-fn oracle_approximating(covariance: &Mat, n: f64) -> f64 {
-    let p = covariance.nrows() as f64;
+fn oracle_approximating(covariance: &Mat, n: f64, p: f64) -> f64 {
     let of_square = inner(covariance, covariance);
     let square_of_trace = trace(covariance).powi(2);
     let numerator = (1.0 - 2.0 / p) * of_square + square_of_trace;
@@ -190,14 +190,14 @@ mod tests {
     fn coefficient_is_that_of_the_paper() {
         // numpy, equation (23) of Chen et al. for the rows (1,2), (2,1), (3,5), (4,3), (6,6).
         let covariance = Mat::from_fn(2, 2, |i, j| [[2.96, 2.52], [2.52, 3.44]][i][j]);
-        assert!((oracle_approximating(&covariance, 5.0) - 0.639_200_998_751_560_9).abs() < 1e-12);
+        assert!((oracle_approximating(&covariance, 5.0, 2.0) - 0.639_200_998_751_560_9).abs() < 1e-12);
     }
 
     #[test]
     fn singular_covariance_is_rescued_and_reported() {
         let covariance = Mat::from_fn(3, 3, |i, j| if i == j && i < 2 { 1.0 } else { 0.0 });
-        let shrunk = Shrinkage::None.apply(&covariance, 10.0, "x").unwrap();
+        let shrunk = Shrinkage::None.apply(&covariance, 10.0, ("x", 0)).unwrap();
         assert!(shrunk.forced && shrunk.by > 0.0);
-        assert!(Shrinkage::Auto.apply(&Mat::zeros(2, 2), 1.0, "x").is_err());
+        assert!(Shrinkage::Auto.apply(&Mat::zeros(2, 2), 1.0, ("x", 0)).is_err());
     }
 }

@@ -73,7 +73,7 @@ pub enum FitWarning {
 impl FitWarning {
     /// A warning if there are no more tuples than dimensions, so that shrinkage has to regularise the fit.
     pub(super) fn few_tuples(tuples: f64, shapes: &[Shape], shrinkage: &[f64]) -> Option<Self> {
-        let dim = shapes.iter().map(|shape| shape.dim).max().unwrap_or(0);
+        let dim = shapes.iter().map(|shape| shape.dim + shape.outside).max().unwrap_or(0);
         let by = shrinkage.iter().copied().fold(0.0, f64::max);
         (tuples <= dim as f64).then_some(FitWarning::FewTuples { tuples, dim, by })
     }

@@ -111,7 +111,30 @@ struct Metadata {
 
 impl Evidence {
     /// Prepares the views and sums over the tuples. Also returns the prepared views.
-    pub fn gather(mut views: Vec<View>, tuples: &Tuples, options: &EvidenceOptions) -> Result<(Self, Vec<View>)> {
+    pub fn gather(views: Vec<View>, tuples: &Tuples, options: &EvidenceOptions) -> Result<(Self, Vec<View>)> {
+        let (preparation, sources, views) = Self::prepare(views, tuples, options)?;
+        let moments = Self::moments_of(&views, tuples, options)?;
+        Ok((Evidence { moments, preparation, sources }, views))
+    }
+
+    /// The moments of prepared views, with their monolingual rows if these are asked for.
+    pub(crate) fn moments_of(views: &[View], tuples: &Tuples, options: &EvidenceOptions) -> Result<Moments> {
+        let mut moments = Moments::of(views, tuples)?;
+        if let Some(weight) = options.monolingual {
+            if !(weight > 0.0 && weight.is_finite()) {
+                return Err(Error::argument("monolingual weight", weight, "it must be a positive number"));
+            }
+            moments.merge(&Moments::of(views, &every_row(views))?.weighted(weight))?;
+        }
+        Ok(moments)
+    }
+
+    /// The preparation, the sources and the prepared views.
+    pub(crate) fn prepare(
+        mut views: Vec<View>,
+        tuples: &Tuples,
+        options: &EvidenceOptions,
+    ) -> Result<(Preparation, Sources, Vec<View>)> {
         let is_taken = |(place, view): (usize, &View)| views[..place].iter().any(|other| other.name() == view.name());
         if let Some(twice) = views.iter().enumerate().find(|view| is_taken(*view)) {
             return Err(Error::argument("view", twice.1.name(), "each view needs a name of its own"));
@@ -122,14 +145,7 @@ impl Evidence {
             lexicon: Source::of_tuples(tuples, |view, index| views[view].label(index)),
         };
         let preparation = Preparation::fit_apply(options.casing, &options.normalize, &mut views);
-        let mut moments = Moments::of(&views, tuples)?;
-        if let Some(weight) = options.monolingual {
-            if !(weight > 0.0 && weight.is_finite()) {
-                return Err(Error::argument("monolingual weight", weight, "it must be a positive number"));
-            }
-            moments.merge(&Moments::of(&views, &every_row(&views))?.weighted(weight))?;
-        }
-        Ok((Evidence { moments, preparation, sources }, views))
+        Ok((preparation, sources, views))
     }
 
     /// Merges evidence. The result does not depend on the order of the parts: if their views differ, the views are

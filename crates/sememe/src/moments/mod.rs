@@ -35,12 +35,15 @@ pub struct Shape {
     pub name: String,
     /// Length of its vectors.
     pub dim: usize,
+    /// Dimensions without any variance that were left out: the rows are coordinates of their span.
+    #[serde(skip)]
+    pub(crate) outside: usize,
 }
 
 impl Shape {
     /// The name and dimension of a view.
     pub fn of(view: &View) -> Self {
-        Shape { name: view.name().to_owned(), dim: view.dim() }
+        Shape { name: view.name().to_owned(), dim: view.dim(), outside: 0 }
     }
 }
 
@@ -120,6 +123,17 @@ impl Moments {
         });
         let patterns = patterns.collect();
         Ok(Moments { views: views.iter().map(Shape::of).collect(), patterns })
+    }
+
+    /// Moments of other tuples of the same views.
+    pub(crate) fn of_part(&self, views: &[View], tuples: &Tuples) -> Result<Self> {
+        Ok(Moments { views: self.views.clone(), ..Moments::of(views, tuples)? })
+    }
+
+    /// The same moments of views from which so many dimensions without variance were left out.
+    pub(crate) fn with_outside(mut self, outside: &[usize]) -> Self {
+        self.views.iter_mut().zip(outside).for_each(|(view, &outside)| view.outside = outside);
+        self
     }
 
     /// Moments of pairs of two of the views.

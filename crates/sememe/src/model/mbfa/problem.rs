@@ -89,7 +89,7 @@ impl Problem {
             let all = moments.marginal(&[view]).filter(|all| all.n >= 2.0).ok_or_else(|| {
                 Error::NotEnoughData(format!("the lexicon has fewer than two words of view {:?}", shape.name))
             })?;
-            let shrunk = shrinkage.apply(&all.covariance(), all.n, &shape.name)?;
+            let shrunk = shrinkage.apply(&all.covariance(), all.n, (&shape.name, shape.outside))?;
             warnings.extend(shrunk.warning(&shape.name));
             warnings.extend(FitWarning::few_tuples(all.n, std::slice::from_ref(shape), &[shrunk.by]));
             means.push(all.mean);

@@ -1,0 +1,179 @@
+//! Fits in the span of the tuples' rows, where tuples are fewer than dimensions.
+//!
+//! The covariance of `n` rows of `d > n` dimensions is zero outside their span, and so are cross-covariances. Shrinkage
+//! adds the same variance in all directions. Hence the canonical directions lie in the span, and outside of it there is
+//! only noise of that variance. The fit takes place in orthonormal coordinates `Bᵀ (x - m)` of the span, and its
+//! parameters are mapped back: `W = B W'`, `Psi = B Psi' Bᵀ + a v (I - B Bᵀ)` for shrinkage `a` of the mean variance `v`.
+
+use std::collections::BTreeSet;
+use std::f64::consts::TAU;
+
+use super::AlignOptions;
+use crate::error::Result;
+use crate::lexicon::Tuples;
+use crate::linalg::{Eigen, Mat, symmetric, times, times_transpose, times_vector, trace, transpose_times};
+use crate::model::{Emission, LatentSize, Method, Model, Shrinkage, ViewModel};
+use crate::moments::{Moments, spans};
+use crate::prepare::column_means;
+use crate::vectors::{Matrix, ROWS_AT_A_TIME, View};
+
+/// Directions with less variance than this, relative to the largest, are rounding errors.
+const NO_VARIANCE: f64 = 1e-10;
+
+/// The spans of the views' rows.
+pub(super) struct Spans(Vec<Option<Span>>);
+
+/// The span of a view's rows in the tuples.
+struct Span {
+    mean: Vec<f64>,
+    /// An orthonormal basis, as columns.
+    basis: Mat,
+}
+
+impl Spans {
+    /// The spans, if a fit in them is the same as one in all dimensions and takes less time.
+    pub(super) fn of(views: &[View], tuples: &Tuples, options: &AlignOptions) -> Result<Option<Self>> {
+        let fit = &options.fit;
+        let is_alike = matches!(fit.method_for(views.len()), Method::Ibfa | Method::Cca)
+            && !matches!(fit.shrinkage, Shrinkage::None | Shrinkage::By(0.0))
+            && !fit.dewhiten
+            && options.resume.is_none()
+            && options.evidence.monolingual.is_none();
+        if !is_alike || views.iter().all(|view| view.dim() <= tuples.len()) {
+            return Ok(None);
+        }
+        let mut found = Vec::new();
+        for (place, view) in views.iter().enumerate() {
+            let rows: BTreeSet<usize> = tuples.iter().filter_map(|tuple| tuple[place]).collect();
+            let is_short = rows.len() > 1 && rows.len() < view.dim();
+            let span = is_short.then(|| Span::of(&view.rows().select(&rows.into_iter().collect::<Vec<_>>())));
+            found.push(span.transpose()?);
+        }
+        let largest = found.iter().flatten().map(|span| span.basis.ncols()).min().unwrap_or(0);
+        let is_enough = largest > 0 && !matches!(fit.latent, LatentSize::Of(latent) if latent > largest);
+        Ok(is_enough.then_some(Spans(found)))
+    }
+
+    /// The views in coordinates of their spans.
+    pub(super) fn coordinates(&self, views: &[View]) -> Result<Vec<View>> {
+        let of_view = |(view, span): (&View, &Option<Span>)| match span {
+            Some(span) => view.clone().map_rows(|rows| Ok(span.coordinates(&rows))),
+            None => Ok(view.clone()),
+        };
+        views.iter().zip(&self.0).map(of_view).collect()
+    }
+
+    /// The number of dimensions of each view outside its span.
+    pub(super) fn outside(&self) -> Vec<usize> {
+        self.0.iter().map(|span| span.as_ref().map_or(0, Span::outside)).collect()
+    }
+
+    /// A model of all dimensions from one that was fitted to `moments` in the spans.
+    pub(super) fn lifted(&self, mut model: Model, moments: &Moments) -> Model {
+        let Some(pairs) = moments.marginal(&[0, 1]) else { return model };
+        let covariance = pairs.covariance();
+        for (view, (span, (start, len))) in self.0.iter().zip(spans(moments.views(), &[0, 1])).enumerate() {
+            let Some(span) = span else { continue };
+            let total = trace(&covariance.submatrix(start, start, len, len).to_owned());
+            let noise = model.shrinkage[view] * total / span.mean.len() as f64;
+            let lifted = span.lifted(&model.views[view], noise);
+            model.views[view] = lifted;
+            if let Some(total) = &mut model.log_likelihood {
+                *total -= 0.5 * pairs.n * span.outside() as f64 * (TAU * noise).ln();
+            }
+        }
+        model
+    }
+}
+
+impl Span {
+    fn of(rows: &Matrix) -> Result<Self> {
+        let mean = column_means(rows);
+        let centred = Mat::from_fn(rows.cols(), rows.rows(), |i, row| f64::from(rows.row(row)[i]) - mean[i]);
+        // The eigenvectors of the small Gram matrix give those of the large covariance.
+        let gram = Eigen::new(&symmetric(&transpose_times(&centred, &centred)), "the inner products of rows")?;
+        let largest = gram.values.last().copied().unwrap_or(0.0);
+        let kept: Vec<usize> = (0..gram.values.len()).filter(|&i| gram.values[i] > NO_VARIANCE * largest).collect();
+        let directions =
+            Mat::from_fn(rows.rows(), kept.len(), |row, j| gram.vectors[(row, kept[j])] / gram.values[kept[j]].sqrt());
+        Ok(Span { mean, basis: times(&centred, &directions) })
+    }
+
+    fn outside(&self) -> usize {
+        self.basis.nrows() - self.basis.ncols()
+    }
+
+    fn coordinates(&self, rows: &Matrix) -> Matrix {
+        let mut coordinates = Vec::with_capacity(rows.rows() * self.basis.ncols());
+        for block in rows.as_slice().chunks(ROWS_AT_A_TIME * rows.cols()) {
+            let count = block.len() / rows.cols();
+            let centred =
+                Mat::from_fn(rows.cols(), count, |i, row| f64::from(block[row * rows.cols() + i]) - self.mean[i]);
+            coordinates.extend(transpose_times(&self.basis, &centred).col_iter().flatten().map(|&x| x as f32));
+        }
+        Matrix::new(coordinates, self.basis.ncols())
+    }
+
+    fn lifted(&self, view: &ViewModel, noise: f64) -> ViewModel {
+        let mu = times_vector(&self.basis, &view.mu);
+        let emission = view.emission.as_ref().map(|Emission { w, psi }| {
+            let dim = self.basis.nrows();
+            // B (Psi' - noise I) Bᵀ + noise I.
+            let inside = Mat::from_fn(psi.nrows(), psi.ncols(), |i, j| psi[(i, j)] - if i == j { noise } else { 0.0 });
+            let mut lifted = symmetric(&times_transpose(&times(&self.basis, &inside), &self.basis));
+            (0..dim).for_each(|i| lifted[(i, i)] += noise);
+            Emission { w: times(&self.basis, w), psi: lifted }
+        });
+        ViewModel {
+            name: view.name.clone(),
+            mu: mu.iter().zip(&self.mean).map(|(shift, mean)| mean + shift).collect(),
+            projection: times_transpose(&view.projection, &self.basis),
+            emission,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::align::{AlignOptions, fit};
+    use crate::model::{self, FitOptions};
+    use crate::random::Random;
+
+    #[test]
+    fn a_fit_in_the_span_is_the_fit_in_all_dimensions() {
+        let mut random = Random::new(6);
+        let hidden: Vec<f32> = (0..25 * 3).map(|_| random.normal() as f32).collect();
+        let views = [40, 30].map(|dim| {
+            let values = (0..25 * dim).map(|at| hidden[at / dim * 3 + at % 3] + 0.5 * random.normal() as f32);
+            View::new(dim.to_string(), Matrix::new(values.collect(), dim))
+        });
+        let mut tuples = Tuples::new(2);
+        (0..20).for_each(|row| assert!(tuples.add(&[Some(row), Some(row)])));
+        let latent = LatentSize::Of(5);
+        let options = FitOptions::default().with_shrinkage(Shrinkage::By(0.3)).with_latent(latent);
+        let (expected, _) = model::fit(&Moments::of(&views, &tuples).unwrap(), &options, &()).unwrap();
+        let options = AlignOptions::default().with_fit(options);
+        assert!(Spans::of(&views, &tuples, &options).unwrap().is_some());
+        let found = fit(views.to_vec(), &tuples, &options, &()).unwrap().alignment.model;
+        let (expected_likelihood, likelihood) = (expected.log_likelihood.unwrap(), found.log_likelihood.unwrap());
+        assert!((expected_likelihood - likelihood).abs() < 1e-4 * expected_likelihood.abs(), "{likelihood}");
+        for (view, (found, expected)) in found.views.iter().zip(&expected.views).enumerate() {
+            let near = |a: &Mat, b: &Mat| (a - b).norm_max() < 1e-4 * b.norm_max();
+            let ([found_emission, emission], rows) =
+                ([found, expected].map(|view| view.emission.as_ref().unwrap()), views[view].rows());
+            // Directions have a sign of their own, so that only what does not depend on it is compared.
+            let covariance = |emission: &Emission| times_transpose(&emission.w, &emission.w);
+            assert!(
+                near(&covariance(found_emission), &covariance(emission)) && near(&found_emission.psi, &emission.psi)
+            );
+            let lengths = |view: &ViewModel| {
+                let latent = view.project(rows).unwrap();
+                Mat::from_fn(25, 25, |i, j| {
+                    latent.row(i).iter().zip(latent.row(j)).map(|(a, b)| f64::from(a * b)).sum()
+                })
+            };
+            assert!(near(&lengths(found), &lengths(expected)), "view {view}");
+        }
+    }
+}
