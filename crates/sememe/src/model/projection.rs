@@ -8,7 +8,7 @@ use crate::linalg::{Cholesky, Mat, symmetric, times, times_transpose};
 use crate::vectors::{Matrix, ROWS_AT_A_TIME, View};
 
 /// Rows that are projected before their memory is used for latent vectors: blocks for many threads.
-const ROWS_IN_PLACE: usize = 32 * ROWS_AT_A_TIME;
+const ROWS_IN_PLACE: usize = 16 * ROWS_AT_A_TIME;
 
 /// A projected view.
 #[derive(Debug, Clone)]
