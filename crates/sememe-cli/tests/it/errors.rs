@@ -75,7 +75,10 @@ fn options_that_would_not_be_used_are_refused() {
         (&["extend", "direct", "c=a.vec", "--identical", "--tolerance", "0.1"][..], "svd has no such option"),
         (&["inspect", "space", "--max-words", "3"], "--max-words would not be used"),
         (&["sample", "space", "--strict"], "--strict would not be used"),
-        (&["evaluate", "analogy", "space", "--view", "a", "pairs.txt", "--strict"], "--strict is for vectors"),
+        (
+            &["evaluate", "translation", "space", "--from", "a", "--to", "b", "--gold", "pairs.txt", "--strict"],
+            "--strict is for vectors",
+        ),
         (&["evaluate", "sts", "a.vec", "sets.tsv", "--weighting", "tfidf", "--a", "1"], "--a would not be used"),
         (
             &["evaluate", "sentences", "a.vec", "x", "y", "--with", "b.vec", "--criterion", "nn", "--neighbors", "all"],
