@@ -37,8 +37,8 @@ def recall(found: np.ndarray) -> tuple[float, float]:
 filled = np.pad(queries, ((0, 0), (0, index.shape[1] - queries.shape[1])))
 before = recall(sememe.neighbors(filled, index, k=10)[0])
 
-# Pairs of rows are all that a fit takes.
-model = sememe.IBFA().fit({"old": np.load("old.npy", mmap_mode="r"), "new": np.load("new.npy", mmap_mode="r")})
+# Pairs of rows are all that a fit takes. The index ranks by cosine, so lengths must not count.
+model = sememe.IBFA(normalize="unit").fit({"old": np.load("old.npy", mmap_mode="r"), "new": np.load("new.npy", mmap_mode="r")})
 
 # After: the same index, by cosine, asked in its own language.
 mapped = model.queries(queries, "new", "old")
@@ -47,10 +47,10 @@ after = recall(found)
 
 # Where all vectors may be projected once, the latent space finds a little more, and tells how sure an answer is.
 old, new = model.transform(features[:, :180], "old"), model.transform(queries, "new")
-latent, _ = sememe.neighbors(new, old, k=10)
-best = recall(latent)
-sure = sememe.confidence(new, old, found[:, :1], model.temperature("new", "old"))[:, 0]
-right = found[:, 0] == asked
+latent, scores = sememe.neighbors(new, old, k=20)
+best = recall(latent[:, :10])
+sure = sememe.confidence(scores, model.calibration("new", "old"))[:, 0]
+right = latent[:, 0] == asked
 
 print("recall at 1 and 10 of 1,500 queries among 5,000 rows")
 print("  the old index, new vectors as they are   {:6.1%} {:6.1%}".format(*before))

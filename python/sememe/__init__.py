@@ -12,7 +12,14 @@ True
 
 from ._sememe import Lexicon, set_threads, threads
 from ._fitted import LinearMap
-from ._warnings import FitWarning, NoBetterThanChanceError, NotFittedError, ReadWarning, ZeroVectorWarning
+from ._warnings import (
+    ChanceWarning,
+    FitWarning,
+    NoBetterThanChanceError,
+    NotFittedError,
+    ReadWarning,
+    ZeroVectorWarning,
+)
 from .embeddings import Embeddings, load
 from .estimators import CCA, IBFA, MBFA, LeastSquares, Procrustes
 from .lexicon import read_lexicon
@@ -23,6 +30,7 @@ from .space import Candidate, Index, Induced, Space
 __all__ = [
     "CCA",
     "Candidate",
+    "ChanceWarning",
     "Embeddings",
     "FitWarning",
     "IBFA",

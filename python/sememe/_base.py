@@ -11,11 +11,11 @@ from numpy.typing import ArrayLike
 from . import _sememe
 from ._arrays import as_view
 from ._fitted import FittedModel
-from ._defaults import DEFAULTS, as_shrinkage, extension
+from ._defaults import DEFAULTS, as_shrinkage, check_max_iter, extension
 from ._learning import as_learning, as_report
 from ._progress import Progress, reporting
-from ._views import Steps, Views, as_embeddings, as_steps, named, row_views
-from ._warnings import FitWarning, warn
+from ._views import Steps, Views, as_embeddings, as_steps, given_views, named, row_views
+from ._warnings import warn_of_fit
 from .embeddings import Embeddings
 from .lexicon import LexiconLike, as_lexicons, as_row_numbers
 from .moments import Moments
@@ -48,8 +48,8 @@ class Aligner(FittedModel):
 
     def fit(
         self: Self,
-        views: Views | Moments,
-        lexicon: LexiconLike | None = None,
+        views: Views | Moments | ArrayLike,
+        lexicon: LexiconLike | ArrayLike | None = None,
         *,
         identical: str | None = None,
         complete: bool = False,
@@ -65,12 +65,15 @@ class Aligner(FittedModel):
         alternates between fitting the model and inducing pairs. It needs at least 500 words of each view.
         :attr:`learning_` is its report.
 
+        Warns by :class:`FitWarning` of what should be known about the fit, and by :class:`ChanceWarning` if it finds held-out pairs no
+        better than at random.
+
         Parameters
         ----------
         views
             Arrays whose rows belong together: a list, or a mapping by name. A row of NaN is missing. Or word vectors
             (:class:`Embeddings`), or arrays of any lengths, with a lexicon that says which words or rows belong together. Or
-            :class:`Moments`.
+            :class:`Moments`. ``fit(X, Y)`` of two arrays is ``fit([X, Y])``, as pipelines and searches of scikit-learn call it.
         lexicon
             A file of tuples, ``{("en", "fr"): file or pairs}``, a list of tuples, a table, or several of these. For arrays:
             tuples of row numbers, with a number or None for each view.
@@ -103,29 +106,30 @@ class Aligner(FittedModel):
         >>> model.learning_["induced"] > 500
         True
         """
-        learning = as_learning(refine, unsupervised, trust, random_state, lexicon, identical)
-        if isinstance(views, Moments):
-            return self._fit_moments(views, lexicon, identical, learning, progress)
-        is_words = identical is not None or any(isinstance(view, Embeddings) for _, view in named(views))
-        if lexicon is None and identical is None and not unsupervised and (is_words or refine):
+        given, entries, is_xy = given_views(views, lexicon)
+        learning = as_learning(refine, unsupervised, trust, random_state, entries, identical)
+        if isinstance(given, Moments):
+            return self._fit_moments(given, entries, identical, learning, progress)
+        is_words = identical is not None or any(isinstance(view, Embeddings) for _, view in named(given))
+        if entries is None and identical is None and not unsupervised and (is_words or refine):
             raise ValueError(NO_LEXICON if is_words else NO_PAIRS)
         if is_words:
-            pairs = as_embeddings(views, self.lower)
+            pairs = as_embeddings(given, self.lower)
             names = [name for name, _ in pairs]
             data: _sememe.Data = (
                 pairs,
-                _sememe.Tuples(pairs, as_lexicons(lexicon, names), self.lower, identical, complete),
+                _sememe.Tuples(pairs, as_lexicons(entries, names), self.lower, identical, complete),
             )
             words = [view for _, view in pairs]
         else:
-            rows = row_views(views)
+            rows = row_views(given)
             names, words = [name for name, _ in rows], None
-            are_paired = lexicon is None and not unsupervised
-            numbers = None if are_paired else as_row_numbers(lexicon)
+            are_paired = entries is None and not unsupervised
+            numbers = None if are_paired else as_row_numbers(entries)
             data = (names, [array for _, array in rows], numbers, complete)
         gathering = {
             "lower": self.lower,
-            "normalize": as_steps(self.normalize),
+            "normalize": as_steps(self.normalize, is_words),
             "monolingual": getattr(self, "monolingual", None),
         }
         told = None
@@ -135,7 +139,9 @@ class Aligner(FittedModel):
                 fitted, notes = _sememe.Alignment.fit(data, gathering, fitting, report)
             else:
                 fitted, notes, told = _sememe.learn(data, gathering, fitting, learning, report)
-        return self._adopt(fitted, notes, words, None if told is None else as_report(told, is_words))
+        self._adopt(fitted, notes, words, None if told is None else as_report(told, is_words))
+        self._is_of_xy = is_xy
+        return self
 
     def _fit_moments(
         self: Self, moments: Moments, lexicon: Any, identical: Any, learning: Any, progress: Progress
@@ -146,10 +152,17 @@ class Aligner(FittedModel):
             raise ValueError("moments have no vectors to learn from; give these")
         with reporting(progress, "fitting") as report:
             fitted, notes = _sememe.Alignment.fit_evidence(moments._known, self._fitting(moments.views), report)
-        return self._adopt(fitted, notes, None)
+        self._adopt(fitted, notes, None)
+        self._is_of_xy = False
+        return self
 
-    def fit_transform(self, views: Views, lexicon: LexiconLike | None = None, **options: Any) -> Any:
-        """Fits, and returns the latent vectors of every view; see :meth:`fit` and :meth:`transform`."""
+    def fit_transform(
+        self, views: Views | ArrayLike, lexicon: LexiconLike | ArrayLike | None = None, **options: Any
+    ) -> Any:
+        """Fits, and returns the latent vectors of every view; ``fit_transform(X, Y)`` returns those of ``X``.
+
+        See :meth:`fit` and :meth:`transform`.
+        """
         return self.fit(views, lexicon, **options).transform(views)
 
     def _fitting(self, names: Sequence[str]) -> dict[str, Any]:
@@ -163,9 +176,11 @@ class Aligner(FittedModel):
         init = ours.get("init", "informed")
         if init not in ("informed", "random"):
             raise ValueError(f"init is {init!r}: it must be 'informed' or 'random'")
-        if ours.get("max_iter", 1) < 1:
-            raise ValueError(f"max_iter is {ours['max_iter']}: at least one likelihood must be computed")
+        check_max_iter(ours.get("max_iter", 1))
         size = ours.get("n_components")
+        if size not in (None, "auto") and not isinstance(size, (int, np.integer)):
+            problem = "it must be a number of dimensions, 'auto', or None for the smallest dimension of a view"
+            raise ValueError(f"n_components is {size!r}: {problem}")
         # The engine has defaults for parameters that an estimator does not have.
         fitting: dict[str, Any] = {theirs: ours[name] for name, theirs in PARAMETERS.items() if name in ours}
         if "shrinkage" in ours:
@@ -181,9 +196,13 @@ class Aligner(FittedModel):
         return words
 
     def _adopt(
-        self: Self, fitted: _sememe.Alignment, notes: Sequence[str], words: Any, learning: dict[str, Any] | None = None
+        self: Self,
+        fitted: _sememe.Alignment,
+        notes: _sememe.FitWarnings,
+        words: Any,
+        learning: dict[str, Any] | None = None,
     ) -> Self:
-        warn(notes, FitWarning)
+        warn_of_fit(notes)
         self._alignment = fitted
         self._learning = learning
         self._words = words or [None] * len(fitted.views)

@@ -10,6 +10,12 @@ from . import _sememe
 DEFAULTS: dict[str, Any] = _sememe.defaults()
 
 
+def check_max_iter(max_iter: int) -> None:
+    """Refuses a fit that computes nothing."""
+    if max_iter < 1:
+        raise ValueError(f"max_iter is {max_iter}: at least one likelihood must be computed")
+
+
 def as_shrinkage(shrinkage: float | str | None) -> str:
     """Shrinkage as the engine spells it."""
     return "none" if shrinkage is None else str(shrinkage)
@@ -17,4 +23,5 @@ def as_shrinkage(shrinkage: float | str | None) -> str:
 
 def extension(shrinkage: float | str | None, max_iter: int, tol: float) -> dict[str, Any]:
     """Options of adding a view, by their names in the engine."""
+    check_max_iter(max_iter)
     return {"method": None, "shrinkage": as_shrinkage(shrinkage), "iterations": max_iter, "tolerance": tol}

@@ -12,10 +12,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _sememe
 from ._arrays import Rows, as_rows, as_view
+from ._defaults import DEFAULTS
 from ._parameters import Parameterized
-from ._views import Views, named
+from ._views import Views, is_array, named
 from ._warnings import NotFittedError
 from .embeddings import Embeddings
+from .retrieval import neighbors
 
 Path = Union[str, "PathLike[str]"]
 View = Union[str, int]
@@ -51,6 +53,8 @@ class FittedModel(Parameterized):
     #: The words with their vectors, if it was fitted to words; they are not pickled.
     _words: list[_sememe.Embeddings | None]
     _learning: dict[str, Any] | None = None
+    #: True after ``fit(X, Y)``: an array without the name of its view is one of ``X``.
+    _is_of_xy: bool = False
 
     # Fitted attributes.
 
@@ -170,8 +174,11 @@ class FittedModel(Parameterized):
         """Projects vectors to the latent space: ``E[z|x]`` for IBFA and MBFA.
 
         With ``view``, a name or an index, ``X`` is an array of that view, or :class:`Embeddings`, which keep their words.
-        Without, it is a list or mapping of views, and a list comes back; rows of NaN stay NaN.
+        Without, it is a list or mapping of views, and a list comes back; rows of NaN stay NaN. After ``fit(X, Y)`` one array
+        without ``view`` is of the view of ``X``.
         """
+        if view is None and self._is_of_xy and is_array(X):
+            return self._transform(0, X)
         if view is None:
             given = named(X, self.views_)
             return [None if one is None else self._transform(place, one) for place, (_, one) in enumerate(given)]
@@ -213,9 +220,28 @@ class FittedModel(Parameterized):
         place = self._place(view)
         return self._fitted.logs([as_rows(X, "X") if one == place else None for one in range(len(self.views_))])
 
-    def score(self, views: Views, y: None = None) -> float:
-        """The mean log-likelihood of rows, in nats."""
-        return float(self.log_density(views).mean())
+    def score(self, views: Views | ArrayLike, y: ArrayLike | None = None) -> float:
+        """How well the model fits rows; larger is better.
+
+        ``score([X, Y])``, of any number of views, is the mean log-likelihood of the rows, in nats. ``score(X, y)``, of two
+        arrays, is what searches of scikit-learn maximise: the mean reciprocal rank, from 0 to 1, of the row of ``y`` that belongs
+        to a row of ``X`` among all rows of ``y``, by the cosine of latent vectors. Ranks beyond 100 count as zero. It depends
+        on the number of rows, exists for every method, and leaves out rows of NaN.
+        """
+        if y is None:
+            return float(self.log_density(views).mean())
+        if len(self.views_) != 2:
+            raise ValueError(f"score(X, y) is of two views, and the model has {len(self.views_)}; give a list of views")
+        latent: list[Rows] = [self._transform(0, views), self._transform(1, y)]
+        if len(latent[0]) != len(latent[1]):
+            raise ValueError(f"X has {len(latent[0])} rows and y has {len(latent[1])}: row i of both must belong together")
+        known = np.isfinite(np.hstack(latent)).all(axis=1)
+        if not known.any():
+            raise ValueError("there is no row that both X and y have")
+        count = int(known.sum())
+        found, _ = neighbors(latent[0][known], latent[1][known], min(DEFAULTS["ranks"], count))
+        is_right = found == np.arange(count)[:, None]
+        return float(np.where(is_right.any(axis=1), 1.0 / (1 + is_right.argmax(axis=1)), 0.0).mean())
 
     def pmi(self, X: ArrayLike, Y: ArrayLike, views: tuple[View, View] = (0, 1)) -> NDArray[np.float64]:
         """Pointwise mutual information ``log p(x, y) / (p(x) p(y))`` of every row of one view and of another, in nats."""

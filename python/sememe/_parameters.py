@@ -43,7 +43,7 @@ class Parameterized:
 
         return Tags(
             estimator_type=None,
-            target_tags=TargetTags(required=False),
+            target_tags=TargetTags(required=False, one_d_labels=False, two_d_labels=True, multi_output=True),
             transformer_tags=TransformerTags(preserves_dtype=["float32"]),
-            input_tags=InputTags(two_d_array=False, allow_nan=True),
+            input_tags=InputTags(allow_nan=True),
         )

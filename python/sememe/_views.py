@@ -9,6 +9,7 @@ import numpy as np
 
 from . import _sememe
 from ._arrays import Rows, as_view
+from ._defaults import DEFAULTS
 from .embeddings import Embeddings
 
 Names = Union[list[str], None]
@@ -16,12 +17,26 @@ Steps = Union[str, Sequence[str], None]
 Views = Union[Sequence[Any], Mapping[str, Any]]
 
 
-def as_steps(normalize: Steps) -> list[str]:
-    """Steps of preparation: ``"unit"``, ``"unit,center"``, ``["unit", "center"]`` or None."""
+def as_steps(normalize: Steps, is_words: bool) -> list[str]:
+    """Steps of preparation: ``"unit"``, ``"unit,center"``, ``["unit", "center"]``, None, or ``"auto"``."""
+    if normalize == "auto":
+        normalize = DEFAULTS["normalize"] if is_words else None
     if normalize is None or normalize == "none":
         return []
     steps = normalize.split(",") if isinstance(normalize, str) else normalize
     return [step.strip() for step in steps if step.strip()]
+
+
+def is_array(view: Any) -> bool:
+    """True for one array, of numpy or another package, or one table of numbers; false for lists and mappings of views."""
+    return not isinstance(view, (Embeddings, Mapping)) and len(getattr(view, "shape", ())) == 2
+
+
+def given_views(views: Any, lexicon: Any) -> tuple[Any, Any, bool]:
+    """Views, a lexicon, and whether two arrays were given as X and y."""
+    if is_array(views) and lexicon is not None:
+        return [views, lexicon], None, True
+    return views, lexicon, False
 
 
 def named(views: Views, names: Names = None) -> list[tuple[str, Any]]:
@@ -34,7 +49,7 @@ def named(views: Views, names: Names = None) -> list[tuple[str, Any]]:
         if unknown:
             raise ValueError(f"there is no view named {unknown[0]!r}; there are {', '.join(names)}")
         return [(name, given.get(name)) for name in names]
-    if isinstance(views, np.ndarray) and views.ndim == 2 or isinstance(views, Embeddings):
+    if is_array(views) or isinstance(views, Embeddings):
         raise TypeError("one array is one view: give several as a list [X, Y] or as a mapping {'x': X, 'y': Y}")
     if not isinstance(views, Iterable) or isinstance(views, (str, bytes)):
         raise TypeError(f"views must be a list or a mapping of arrays, not {type(views).__name__}")

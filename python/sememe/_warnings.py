@@ -15,6 +15,10 @@ class FitWarning(UserWarning):
     """A warning about a fit, such as too few pairs for the dimensions."""
 
 
+class ChanceWarning(UserWarning):
+    """A fit finds held-out pairs no better than at random: the pairs are probably wrong, and so are its results."""
+
+
 class ZeroVectorWarning(UserWarning):
     """Zero vectors have no direction: criteria made of cosines skip them."""
 
@@ -34,6 +38,16 @@ def warn(messages: Iterable[str], category: type[Warning]) -> None:
         level += 1
     for message in messages:
         warnings.warn(message, category, stacklevel=level)
+
+
+# A warning is shown once a line by default. This one is shown for every fit, unless a filter says otherwise.
+warnings.simplefilter("always", ChanceWarning, append=True)
+
+
+def warn_of_fit(notes: Iterable[tuple[str, bool]]) -> None:
+    """Warns of what a fit noted; the flags say that it is no better than chance."""
+    for note, is_chance in notes:
+        warn([note], ChanceWarning if is_chance else FitWarning)
 
 
 def warn_of_zeros(count: int, what: str) -> None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Union, overload
+from typing import TYPE_CHECKING, Any, Union, cast, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,6 +21,30 @@ if TYPE_CHECKING:
     import spacy.vocab
 
 Path = Union[str, "PathLike[str]"]
+#: A word, a vector, or several of them.
+Terms = Union[str, ArrayLike, Iterable[Union[str, ArrayLike]], None]
+
+
+def listed(terms: Terms) -> list[Any]:
+    """The words and vectors of an argument, one by one."""
+    if terms is None:
+        return []
+    is_one = isinstance(terms, str) or isinstance(terms, np.ndarray) and terms.ndim == 1
+    return [terms] if is_one else list(cast("Iterable[Any]", terms))
+
+
+def summed_directions(positive: Terms, negative: Terms, vector: Callable[[str], Rows]) -> Rows:
+    """The sum of the directions of words or vectors minus that of others: one row."""
+    signed = [(term, 1.0) for term in listed(positive)] + [(term, -1.0) for term in listed(negative)]
+    if not signed:
+        raise ValueError("similar to what? give positive or negative words, or vectors")
+    directions = []
+    for term, sign in signed:
+        values = np.asarray(vector(term) if isinstance(term, str) else term, np.float64)
+        if values.ndim != 1:
+            raise TypeError(f"{term!r} is neither a word nor a vector")
+        directions.append(sign * values / (np.linalg.norm(values) or 1.0))
+    return np.stack(directions).sum(axis=0)[None, :].astype(np.float32)
 
 
 class Embeddings:
@@ -171,6 +195,25 @@ class Embeddings:
         ids, scores = neighbors(vector[None, :], self.vectors, count)
         found = [(self._native.word(i), float(score)) for i, score in zip(ids[0], scores[0]) if i not in (own, -1)]
         return found[:k]
+
+    def most_similar(self, positive: Terms = None, negative: Terms = None, topn: int = 10) -> list[tuple[str, float]]:
+        """The words nearest to a sum of directions, by cosine, as gensim's ``KeyedVectors.most_similar``.
+
+        ``positive`` and ``negative`` are a word, a vector, or a list of them. Each is scaled to length 1; positive ones are added
+        and negative ones subtracted. The given words are not among the results.
+
+        >>> import numpy as np, sememe
+        >>> emb = sememe.Embeddings(["man", "woman", "king", "queen"], [[1, 0, 0], [0, 1, 0], [1, 0, 1], [0, 1, 1]])
+        >>> emb.most_similar(["king", "woman"], negative="man", topn=1)[0][0]
+        'queen'
+        """
+        from .retrieval import _count, neighbors
+
+        query = summed_directions(positive, negative, self._vector)
+        given = {self._native.index(word) for word in [*listed(positive), *listed(negative)] if isinstance(word, str)}
+        ids, scores = neighbors(query, self.vectors, min(_count(topn, "topn") + len(given), len(self)))
+        found = [(self._native.word(i), float(score)) for i, score in zip(ids[0], scores[0]) if i >= 0 and i not in given]
+        return found[:topn]
 
     def save(self, path: Path, format: str | None = None) -> None:
         """Writes a file. Its extension decides the format: ``.vec``, ``.txt`` (no header), ``.bin`` (word2vec), ``.npy`` or

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from ._base import Aligner
@@ -20,10 +21,11 @@ class IBFA(Aligner):
         The latent size; by default the smallest dimension of a view. ``"auto"`` minimises the Bayesian information
         criterion.
     shrinkage
-        How covariances are shrunk: ``"auto"`` (chosen on held-out pairs if pairs are few, else ``"oas"``), ``"oas"`` (oracle
-        approximating shrinkage), None (maximum likelihood), or a number from 0 to 0.99.
+        How covariances are shrunk: ``"auto"`` (chosen by retrieval of held-out pairs, or ``"oas"`` if they are too few), ``"oas"``
+        (oracle approximating shrinkage), None (maximum likelihood), or a number from 0 to 0.99.
     normalize
-        Preparation of the vectors: ``"unit"`` (length 1), ``"center"``, ``"standardize"``, several of them, or None.
+        Preparation of the vectors: ``"unit"`` (length 1), ``"center"``, ``"standardize"``, several of them, or None. The default,
+        ``"auto"``, scales the vectors of words (:class:`Embeddings`) to length 1 and takes arrays as they are.
     lower
         Lower-case the words of embeddings and dictionaries.
     exponent
@@ -38,7 +40,7 @@ class IBFA(Aligner):
     >>> Z = rng.normal(size=(500, 2))
     >>> X = Z @ rng.normal(size=(2, 4)) + 0.1 * rng.normal(size=(500, 4))
     >>> Y = Z @ rng.normal(size=(2, 3)) + 0.1 * rng.normal(size=(500, 3))
-    >>> model = sememe.IBFA(2, normalize=None).fit({"x": X, "y": Y})
+    >>> model = sememe.IBFA(2).fit({"x": X, "y": Y})
     >>> model.correlations_.round(1)
     array([1., 1.])
     >>> model.transform(X, view="x").shape
@@ -55,7 +57,7 @@ class IBFA(Aligner):
         n_components: int | str | None = None,
         *,
         shrinkage: float | str | None = DEFAULTS["shrinkage"],
-        normalize: Steps = DEFAULTS["normalize"],
+        normalize: Steps = "auto",
         lower: bool = False,
         exponent: float | None = None,
         dewhiten: bool = DEFAULTS["dewhiten"],
@@ -95,7 +97,7 @@ class MBFA(Aligner):
     >>> Z = rng.normal(size=(300, 2))
     >>> views = [Z @ rng.normal(size=(2, d)) + 0.3 * rng.normal(size=(300, d)) for d in (4, 3, 5)]
     >>> views[2][:200] = np.nan            # the third view is known for the last hundred rows only
-    >>> model = sememe.MBFA(2, normalize=None, shrinkage=None).fit(views)
+    >>> model = sememe.MBFA(2, shrinkage=None).fit(views)
     >>> model.fuse(views).shape
     (300, 2)
     """
@@ -107,7 +109,7 @@ class MBFA(Aligner):
         n_components: int | str | None = None,
         *,
         shrinkage: float | str | None = DEFAULTS["shrinkage"],
-        normalize: Steps = DEFAULTS["normalize"],
+        normalize: Steps = "auto",
         lower: bool = False,
         monolingual: float | None = None,
         max_iter: int = DEFAULTS["max_iter"],
@@ -145,7 +147,7 @@ class CCA(Aligner):
         *,
         algorithm: str = "exact",
         shrinkage: float | str | None = DEFAULTS["shrinkage"],
-        normalize: Steps = DEFAULTS["normalize"],
+        normalize: Steps = "auto",
         lower: bool = False,
         dewhiten: bool = DEFAULTS["dewhiten"],
     ):
@@ -163,6 +165,11 @@ class CCA(Aligner):
             raise ValueError(f"algorithm is {self.algorithm!r}: it must be 'exact' or 'nipals'")
         return methods[self.algorithm]
 
+    def _fitting(self, names: Sequence[str]) -> dict[str, Any]:
+        if self.algorithm == "nipals" and self.n_components == "auto":
+            raise ValueError("n_components is 'auto': nipals has no likelihood to choose by; use algorithm='exact'")
+        return super()._fitting(names)
+
 
 class Procrustes(Aligner):
     """Orthogonal Procrustes: every view is rotated into the space of one of them, the pivot.
@@ -177,7 +184,7 @@ class Procrustes(Aligner):
 
     _method = "svd"
 
-    def __init__(self, pivot: str | int | None = None, *, normalize: Steps = DEFAULTS["normalize"], lower: bool = False):
+    def __init__(self, pivot: str | int | None = None, *, normalize: Steps = "auto", lower: bool = False):
         self.pivot = pivot
         self.normalize = normalize
         self.lower = lower
@@ -201,7 +208,7 @@ class LeastSquares(Aligner):
         pivot: str | int | None = None,
         *,
         ridge: float = DEFAULTS["ridge"],
-        normalize: Steps = DEFAULTS["normalize"],
+        normalize: Steps = "auto",
         lower: bool = False,
     ):
         self.pivot = pivot

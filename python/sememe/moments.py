@@ -39,7 +39,8 @@ class Moments:
     dims
         Their dimensions, if the first batch lacks one of the views.
     normalize
-        Preparation of the vectors: ``"unit"``, or None. (Steps that learn from all vectors do not work in batches.)
+        Preparation of the vectors: None (the default: arrays are taken as they are), or ``"unit"`` (length 1). Steps that learn
+        from all vectors do not work in batches.
 
     Examples
     --------
@@ -55,11 +56,11 @@ class Moments:
     """
 
     def __init__(
-        self, views: Sequence[str] | None = None, dims: Sequence[int] | None = None, *, normalize: Steps = DEFAULTS["normalize"]
+        self, views: Sequence[str] | None = None, dims: Sequence[int] | None = None, *, normalize: Steps = None
     ):
         self._names = None if views is None else [str(view) for view in views]
         self._dims = None if dims is None else [int(dim) for dim in dims]
-        self._steps = as_steps(normalize)
+        self._steps = as_steps(normalize, is_words=False)
         if set(self._steps) - {"unit"}:
             raise ValueError(f"normalize is {normalize!r}: center and standardize learn from all vectors, not from a batch")
         self._evidence: _sememe.Evidence | None = None
@@ -88,11 +89,11 @@ class Moments:
         identical: str | None = None,
         complete: bool = False,
     ) -> Moments:
-        """The moments of word vectors and a dictionary, as ``sememe moments`` sums them."""
+        """The moments of word vectors and a dictionary, as ``sememe moments`` sums them; by default of vectors of length 1."""
         views = as_embeddings(embeddings, lower)
         names = [name for name, _ in views]
         tuples = _sememe.Tuples(views, as_lexicons(lexicon, names), lower, identical, complete)
-        gathering = {"lower": lower, "normalize": as_steps(normalize), "monolingual": monolingual}
+        gathering = {"lower": lower, "normalize": as_steps(normalize, is_words=True), "monolingual": monolingual}
         return cls._of(_sememe.Evidence.gather((views, tuples), gathering))
 
     def update(self, batch: Sequence[Any] | Mapping[str, Any]) -> Moments:

@@ -85,7 +85,7 @@ def confidence(
     return _sememe.confidence(found, json.dumps(dict(calibration)), rows)
 
 
-def _count(k: int) -> int:
+def _count(k: int, name: str = "k") -> int:
     if k < 1:
-        raise ValueError(f"k is {k}: at least one neighbour must be asked for")
+        raise ValueError(f"{name} is {k}: at least one neighbour must be asked for")
     return k

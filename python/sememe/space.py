@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from collections.abc import Iterable, Sequence
 from os import PathLike
 from typing import Any, NamedTuple, Union
@@ -14,8 +16,8 @@ from ._base import NO_LEXICON, Aligner
 from ._defaults import DEFAULTS, extension
 from ._evaluations import Evaluations
 from ._progress import Progress, reporting
-from ._warnings import FitWarning, warn, warn_of_zeros
-from .embeddings import Embeddings
+from ._warnings import warn_of_fit, warn_of_zeros
+from .embeddings import Embeddings, Terms, listed, summed_directions
 from .lexicon import LexiconLike, as_lexicons
 from .retrieval import _count
 
@@ -44,8 +46,9 @@ class Induced(NamedTuple):
 class Index:
     """Vectors for an external index (faiss, usearch, hnswlib, ...), which then ranks by a criterion."""
 
-    def __init__(self, native: _sememe.Index, source: Embeddings, target: Embeddings, space: Space, view: str):
-        self._native, self._source, self._target, self._space, self._view = native, source, target, space, view
+    def __init__(self, native: _sememe.Index, space: Space, views: tuple[str, str], ranking: str):
+        self._native, self._space, self._views, self._ranking = native, space, views, ranking
+        self._source, self._target = space[views[0]], space[views[1]]
 
     @property
     def vectors(self) -> Rows:
@@ -61,7 +64,11 @@ class Index:
         """The query vectors: one row per word, or per latent vector; by default for all words of the source."""
         if queries is None:
             return self._native.queries(self._source.vectors)
-        return self._native.queries(self._space._latent(queries, self._view))
+        return self._native.queries(self._space._latent(queries, self._views[0]))
+
+    def __repr__(self) -> str:
+        source, target = self._views
+        return f"Index({len(self._target):,} words of {target!r} for queries of {source!r}, {self._ranking})"
 
 
 class Space(Evaluations):
@@ -80,10 +87,16 @@ class Space(Evaluations):
     >>> space = sememe.Space.open(folder)
     >>> space.translate("en170", "en", "fr", k=1)[0].word
     'fr170'
+    >>> space.most_similar("en170", view="en", among="fr", topn=1)[0][0]
+    'fr170'
+
+    A pickle holds the absolute path of the folder, not its content: it is opened again where it is unpickled.
     """
 
     def __init__(self, native: _sememe.Space):
         self._native = native
+        # The working directory may change before it is pickled.
+        self._folder = os.path.abspath(native.path)
 
     @classmethod
     def open(cls, path: Path, mmap: bool = False) -> Space:
@@ -117,6 +130,9 @@ class Space(Evaluations):
     def __repr__(self) -> str:
         words = ", ".join(f"{name}: {count:,} words" for name, count in zip(self.views, self._native.words))
         return f"Space({str(self.path)!r}, {{{words}}})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (_reopened, (self._folder, self._native.mmap))
 
     def translate(
         self,
@@ -174,6 +190,30 @@ class Space(Evaluations):
         ]
         return without[0] if isinstance(queries, str) else without
 
+    def most_similar(
+        self,
+        positive: Terms = None,
+        negative: Terms = None,
+        topn: int = 10,
+        *,
+        view: str,
+        among: str | None = None,
+    ) -> list[tuple[str, float]]:
+        """The words of the view ``among`` (the same one by default) nearest to a sum of directions of words of ``view``.
+
+        See :meth:`Embeddings.most_similar`; vectors are latent ones.
+        """
+        among = view if among is None else among
+        query = summed_directions(positive, negative, lambda word: self._latent(word, view)[0])
+        words = [word for word in [*listed(positive), *listed(negative)] if isinstance(word, str)]
+        given = set(self._rows(words, view)) if among == view else set()
+        targets = self._native.view(among)
+        count = min(_count(topn, "topn") + len(given), len(targets))
+        (ids, scores), zeros = self._native.nearest(view, among, query, count, "nn", None)
+        warn_of_zeros(zeros, f"words of {among}")
+        found = [(targets.word(i), float(score)) for i, score in zip(ids[0], scores[0]) if i >= 0 and i not in given]
+        return found[:topn]
+
     def induce(
         self,
         source: str,
@@ -222,7 +262,7 @@ class Space(Evaluations):
         source, target = source or _other(views, target, 0), target or _other(views, source, 1)
         with reporting(progress, "comparing words") as report:
             native = self._native.index(source, target, criterion, metric, report)
-        return Index(native, self[source], self[target], self, source)
+        return Index(native, self, (source, target), f"{criterion} by {metric}")
 
     def extend(
         self,
@@ -248,7 +288,7 @@ class Space(Evaluations):
         with reporting(progress, "fitting") as report:
             native = embeddings._native
             notes = self._native.extend(name, native, lexicons, identical, fitting, output, report)
-        warn(notes, FitWarning)
+        warn_of_fit(notes)
         return Space.open(self.path if output is None else output, self._native.mmap)
 
     def _latent(self, queries: Any, view: str) -> Rows:
@@ -265,6 +305,14 @@ class Space(Evaluations):
 
     def _rows(self, words: Any, view: str) -> list[int | None]:
         return self._native.find(view, [words] if isinstance(words, str) else list(words))
+
+
+def _reopened(path: str, mmap: bool) -> Space:
+    """The space of a pickle."""
+    if not os.path.isdir(path):
+        problem = "the pickled space is gone, as a pickle holds the path of its folder only"
+        raise FileNotFoundError(errno.ENOENT, problem, path)
+    return Space.open(path, mmap)
 
 
 def _unknown(word: str, view: str, near: Iterable[str]) -> KeyError:

@@ -42,6 +42,28 @@ def test_vectors_are_looked_at_without_a_copy_and_cannot_be_written():
     assert vectors.sum() == 66  # The view keeps what it needs.
 
 
+def test_most_similar_words_are_those_of_gensim(demo):
+    pytest.importorskip("gensim")
+    emb = demo["en"][:1000]
+    theirs = emb.to_gensim()
+    for positive, negative in (
+        ("king", None),
+        (["king", "woman"], ["man"]),
+        (["house", emb["city"]], "water"),
+        ([], "house"),
+        (emb["house"], None),
+    ):
+        found = emb.most_similar(positive, negative, topn=5)
+        expected = theirs.most_similar(positive, negative, topn=5)
+        assert [word for word, _ in found] == [word for word, _ in expected]
+        assert np.allclose([score for _, score in found], [score for _, score in expected], atol=1e-5)
+    assert len(emb.most_similar("king", topn=5000)) == 999  # It is not its own neighbour.
+    with pytest.raises(KeyError, match="kingg"):
+        emb.most_similar("kingg")
+    with pytest.raises(TypeError, match="neither a word nor a vector"):
+        emb.most_similar([1.0, 2.0])
+
+
 @pytest.mark.parametrize("ending", ["vec", "txt", "bin", "npy", "safetensors"])
 def test_written_and_read_again(tmp_path, ending):
     words = [word.replace(" ", "_") for word in WORDS]

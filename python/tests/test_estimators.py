@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import inspect
 import pickle
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -20,7 +22,7 @@ from conftest import factors
 from sememe import _sememe
 
 ESTIMATORS = [sememe.IBFA, sememe.MBFA, sememe.CCA, sememe.Procrustes, sememe.LeastSquares]
-PLAIN = {"shrinkage": None, "normalize": None}
+PLAIN = {"shrinkage": None}
 
 
 def covariance(model: sememe.IBFA) -> np.ndarray:
@@ -103,11 +105,11 @@ def test_cca_is_that_of_scikit_learn():
 
 def test_direct_methods_are_those_of_numpy():
     X, Y = factors((4, 4))
-    turned = sememe.Procrustes(normalize=None).fit([X, Y])
+    turned = sememe.Procrustes().fit([X, Y])
     rotation, _ = orthogonal_procrustes(X, Y)
     assert_allclose(turned.projections_[0], rotation.T, atol=1e-5)
     assert_allclose(turned.map(1, 0)(turned.map(0, 1)(X)), X, atol=1e-4)
-    squares = sememe.LeastSquares(normalize=None).fit([X, Y])
+    squares = sememe.LeastSquares().fit([X, Y])
     assert_allclose(squares.projections_[0].T, np.linalg.lstsq(X, Y, rcond=None)[0], atol=1e-5)
     assert_allclose(squares.map(0, 1)(X), squares.transform(X, view=0), atol=1e-5)
     assert_allclose(squares.fuse([X, None]), squares.transform(X, view=0), atol=1e-5)
@@ -132,7 +134,7 @@ def test_kinds_and_orders_of_numbers_make_no_difference(dtype, order):
 
 def test_queries_for_an_index_of_vectors_as_they_are():
     X, Y = factors((6, 4), rows=300)
-    model = sememe.IBFA(3).fit({"new": X, "old": Y})
+    model = sememe.IBFA(3, normalize="unit").fit({"new": X, "old": Y})
     unit = Y / np.linalg.norm(Y, axis=1, keepdims=True)
     latent, _ = sememe.neighbors(model.transform(X, "new"), model.transform(Y, "old"), 10, "dot")
     kept, _ = sememe.neighbors(model.queries(X, "new", "old"), unit, 10, "dot")
@@ -161,8 +163,12 @@ def test_saved_loaded_pickled_and_cloned(kind, tmp_path):
     X, Y = factors((4, 4))
     model = kind().fit({"x": X, "y": Y})
     model.save(tmp_path / "space")
-    for again in (kind.load(tmp_path / "space"), pickle.loads(pickle.dumps(model))):
-        assert again.views_ == ["x", "y"] and again.get_params() == model.get_params()
+    recorded = {**model.get_params(), "normalize": None}  # What "auto" was for arrays.
+    for again, parameters in (
+        (kind.load(tmp_path / "space"), recorded),
+        (pickle.loads(pickle.dumps(model)), model.get_params()),
+    ):
+        assert again.views_ == ["x", "y"] and again.get_params() == parameters
         assert (again.transform(Y, "y") == model.transform(Y, "y")).all()
     other = sememe.CCA if kind is not sememe.CCA else sememe.IBFA
     with pytest.raises(ValueError, match=kind.__name__):
@@ -201,6 +207,64 @@ def test_what_should_be_known_is_a_warning_at_the_caller():
     assert {warning.filename for warning in caught} == {__file__}
 
 
+def test_a_fit_no_better_than_chance_is_a_warning_of_its_own():
+    X, Y = factors((4, 3))
+    shuffled = np.random.default_rng(0).permutation(Y)
+    for _ in range(2):  # The filters of Python show other warnings once.
+        with pytest.warns(sememe.ChanceWarning, match="^NO BETTER THAN CHANCE") as caught:
+            sememe.IBFA(2).fit([X, shuffled])
+        assert {warning.filename for warning in caught} == {__file__}
+    assert not issubclass(sememe.ChanceWarning, sememe.FitWarning)  # Who silences these does not silence it.
+    names = [[f"{view}{i}" for i in range(400)] for view in "xy"]
+    words = {view: sememe.Embeddings(*pair) for view, *pair in zip("xy", names, (X, shuffled))}
+    with pytest.warns(sememe.ChanceWarning, match="'x' and 'y'|\"x\" and \"y\""):
+        sememe.IBFA(2).fit(words, list(zip(*names)))
+    sememe.IBFA(2).fit([X, Y])  # A warning is an error here.
+
+
+def test_a_warning_of_chance_is_shown_for_every_fit():
+    script = """if True:
+        import numpy as np, sememe
+        rng = np.random.default_rng(0)
+        for _ in range(2):
+            sememe.IBFA(2).fit(np.sin(np.arange(1600.0)).reshape(400, 4), rng.normal(size=(400, 3)))
+    """
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stderr.count("ChanceWarning: NO BETTER THAN CHANCE") == 2
+
+
+@pytest.mark.parametrize("kind", ESTIMATORS)
+def test_arrays_are_taken_as_they_are_and_words_at_unit_length(kind):
+    X, Y = (view * np.linspace(0.5, 2, 400)[:, None] for view in factors((4, 4)))
+    names = [[f"{view}{i}" for i in range(400)] for view in "xy"]
+    words = {view: sememe.Embeddings(*pair) for view, *pair in zip("xy", names, (X, Y))}
+    for steps in (None, "unit"):
+        by_rows = kind(normalize=steps).fit({"x": X, "y": Y}).transform(X, "x")
+        assert (by_rows == kind().fit({"x": X, "y": Y}).transform(X, "x")).all() == (steps is None)
+        by_words = kind(normalize=steps).fit(words, list(zip(*names))).transform(X, "x")
+        assert (by_words == kind().fit(words, list(zip(*names))).transform(X, "x")).all() == (steps == "unit")
+    batched, prepared = sememe.Moments().update([X, Y]), sememe.Moments(normalize=None).update([X, Y])
+    assert batched.to_bytes() == prepared.to_bytes()
+
+
+def test_errors_name_the_parameters_of_python():
+    X, Y = factors((4, 3))
+    for wrong, said in [
+        (lambda: sememe.IBFA(9).fit([X, Y]), "^n_components is 9: .*from 1 to 3"),
+        (lambda: sememe.MBFA(0).fit([X, Y]), "^n_components is 0"),
+        (lambda: sememe.IBFA("many").fit([X, Y]), "^n_components is 'many': .*'auto', or None"),
+        (lambda: sememe.IBFA(1.5).fit([X, Y]), "^n_components is 1.5"),
+        (lambda: sememe.CCA("auto", algorithm="nipals").fit([X, Y]), "^n_components is 'auto': .*algorithm='exact'"),
+        (lambda: sememe.IBFA(normalize="square").fit([X, Y]), "^normalize is square"),
+        (lambda: sememe.MBFA(monolingual=-1.0).fit([X, Y]), "^monolingual is -1"),
+        (lambda: sememe.MBFA(max_iter=0).fit([X, Y]), "^max_iter is 0"),
+        (lambda: sememe.IBFA().fit([X, Y]).extend("z", X, views=[X, None], max_iter=0), "^max_iter is 0"),
+        (lambda: sememe.load(__file__, max_words=0), "^max_words is 0"),
+    ]:
+        with pytest.raises(ValueError, match=said):
+            wrong()
+
+
 @pytest.mark.filterwarnings("ignore::sememe.FitWarning")
 def test_lexicons_in_every_form(demo, tmp_path):
     pandas = pytest.importorskip("pandas")
@@ -234,7 +298,7 @@ def test_defaults_are_those_of_the_engine():
     assert {name: parameters[name] for name in ("shrinkage", "max_iter", "tol", "solver")} == {
         name: defaults[name] for name in ("shrinkage", "max_iter", "tol", "solver")
     }
-    assert {kind().normalize for kind in (sememe.IBFA, sememe.MBFA, sememe.CCA, sememe.Procrustes)} == {defaults["normalize"]}
+    assert inspect.signature(sememe.Moments.gather).parameters["normalize"].default == defaults["normalize"]
     sentences = inspect.signature(sememe.Space.evaluate_sentences).parameters
     assert all(sentences[name].default == defaults[name] for name in ("queries", "max_sentences"))
     assert sememe.LeastSquares().ridge == defaults["ridge"] and sememe.IBFA().dewhiten == defaults["dewhiten"]

@@ -50,7 +50,8 @@ def test_arrays_of_every_bad_kind_are_refused(given):
         lambda: MODEL.log_density(given, view=0),
         lambda: MODEL.pmi(given, Y),
         lambda: MODEL.map(0, 1)(given),
-        lambda: sememe.confidence(given, X, [[0]], 0.1),
+        lambda: MODEL.score(given, Y),
+        *(lambda kind=kind: kind().fit(X, given) for kind in ESTIMATORS if given is not None),
         *(lambda kind=kind: kind().fit([given, Y]) for kind in ESTIMATORS),
     ]
     for call in calls:
@@ -110,6 +111,11 @@ def test_questions_that_make_no_sense():
         lambda: MODEL.fuse([None, None]),
         lambda: MODEL.fuse([NAN, None]),
         lambda: MODEL.score([X, Y[:3]]),
+        lambda: MODEL.score(X, Y[:3]),
+        lambda: MODEL.score(NAN, Y),
+        lambda: sememe.Embeddings("ab", X[:2]).most_similar(),
+        lambda: sememe.Embeddings("ab", X[:2]).most_similar("a", topn=0),
+        lambda: sememe.Embeddings("ab", X[:2]).most_similar(X[0, :2]),
         lambda: MODEL.pmi(X, X, views=(0, 0)),
         lambda: MODEL.sample(0),
         lambda: MODEL.extend("z", Y),

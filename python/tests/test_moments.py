@@ -68,7 +68,7 @@ def test_a_batch_may_lack_a_view():
 
 def test_patterns_are_those_of_numpy():
     X, Y = factors((4, 3))
-    both = sememe.Moments(normalize=None).update([X, Y]).patterns["0", "1"]
+    both = sememe.Moments().update([X, Y]).patterns["0", "1"]
     stacked = np.hstack([X, Y]).astype("f4").astype("f8")
     assert both.n == 400
     assert_allclose(both.mean, stacked.mean(axis=0), atol=1e-12)
@@ -84,7 +84,7 @@ def test_what_cannot_be_summed_is_refused():
         (lambda: sememe.Moments().update([X, Y[:3]]), "must belong together"),
         (lambda: moments.update([Y, X]), "columns"),
         (lambda: moments + moments, "given twice"),
-        (lambda: moments + sememe.Moments(normalize=None).update([X[1:], Y[1:]]), "must be as before"),
+        (lambda: moments + sememe.Moments(normalize="unit").update([X[1:], Y[1:]]), "must be as before"),
         (lambda: sememe.Moments().to_bytes(), "no rows yet"),
         (lambda: sememe.IBFA().fit(sememe.Moments()), "no rows yet"),
         (lambda: sememe.Moments.merged([]), "no moments"),

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import multiprocessing
+import os
+import pickle
 import shutil
 
 import numpy as np
@@ -55,6 +58,39 @@ def test_a_space_keeps_its_model(space, tmp_path):
     shutil.rmtree(folder)
     assert opened._native.alignment is opened._native.alignment  # It is not cloned.
     assert opened.views == ["en", "fr"] and opened.model.views_ == ["en", "fr"]
+
+
+def translated(space: sememe.Space) -> list[str]:
+    """What another process does with a space that it is given."""
+    return [candidate.word for candidate in space.translate("dog", "en", "fr", 3)]
+
+
+def test_a_pickle_of_a_space_is_its_path(space, tmp_path, monkeypatch):
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        assert pool.apply(translated, (space,)) == translated(space)
+    shutil.copytree(space.path, tmp_path / "copy")
+    monkeypatch.chdir(tmp_path)
+    opened = sememe.Space.open("copy")
+    monkeypatch.chdir(os.path.dirname(tmp_path))  # A relative path was relative to the folder of then.
+    pickled = pickle.dumps(opened)
+    assert len(pickled) < 1000 and pickle.loads(pickled).views == ["en", "fr"]
+    shutil.rmtree(tmp_path / "copy")
+    with pytest.raises(FileNotFoundError, match="the pickled space is gone") as caught:
+        pickle.loads(pickled)
+    assert caught.value.filename == str(tmp_path / "copy")
+
+
+def test_most_similar_words_within_and_between_views(space):
+    assert space.most_similar("dog", view="en", topn=5) == [c[:2] for c in space.neighbors("dog", "en", 5)]
+    assert space.most_similar("dog", view="en", topn=5) == space["en"].most_similar("dog", topn=5)
+    across = space.most_similar("dog", view="en", among="fr", topn=3)
+    assert [word for word, _ in across] == [c.word for c in space.neighbors("dog", "en", 3, among="fr")]
+    analogy = dict(space.most_similar(["king", "woman"], "man", view="en", among="fr"))
+    assert "reine" in analogy
+    with pytest.raises(KeyError, match="did you mean 'house'"):
+        space.most_similar("houze", view="en")
+    with pytest.raises(ValueError, match="topn is 0"):
+        space.most_similar("house", view="en", topn=0)
 
 
 def test_an_estimator_adds_views_as_a_space_does(space, demo, tmp_path):
@@ -117,6 +153,7 @@ def test_an_index_of_faiss_ranks_by_csls(space, metric):
     expected, _ = sememe.neighbors(space["en"].vectors, space["fr"].vectors, 1, "csls")
     assert (index.search(queries, 1)[1] == expected).mean() > 0.99
     assert exported.words == space["fr"].words
+    assert repr(exported) == f"Index(2,000 words of 'fr' for queries of 'en', csls by {metric})"
     assert (exported.queries(["dog"]) == exported.queries(space["en"]["dog"][None, :])).all()
     with pytest.raises(ValueError, match="corrected"):
         space.to_index("corrected")

@@ -39,8 +39,11 @@ type Parameters<'py> = (
 /// Map, offset and covariance.
 type Conditional<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<f64>>, Bound<'py, PyArray2<f64>>);
 
+/// Warnings of a fit: the text of each, and whether it says that the fit is no better than chance.
+pub type FitWarnings = Vec<(String, bool)>;
+
 /// A fit and its warnings.
-type Fitted = (Alignment, Vec<String>);
+type Fitted = (Alignment, FitWarnings);
 
 #[pymethods]
 impl Alignment {
@@ -310,7 +313,13 @@ impl Alignment {
 }
 
 pub fn new_fit(alignment: align::Alignment, warnings: &[model::FitWarning]) -> Fitted {
-    (Alignment(Arc::new(alignment)), warnings.iter().map(ToString::to_string).collect())
+    (Alignment(Arc::new(alignment)), told(warnings))
+}
+
+/// Warnings of a fit as Python takes them.
+pub fn told(warnings: &[model::FitWarning]) -> FitWarnings {
+    let is_chance = |warning: &model::FitWarning| matches!(warning, model::FitWarning::Chance { .. });
+    warnings.iter().map(|warning| (warning.to_string(), is_chance(warning))).collect()
 }
 
 /// Rows of several views that belong together; tuples may lack views.

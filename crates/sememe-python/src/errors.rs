@@ -7,21 +7,42 @@ use sememe::Error;
 
 import_exception!(sememe, NoBetterThanChanceError);
 
+/// Parameters whose names in Python are not those of the library.
+const PARAMETERS: [(&str, &str); 6] = [
+    ("latent", "n_components"),
+    ("max-words", "max_words"),
+    ("monolingual weight", "monolingual"),
+    ("normalize step", "normalize"),
+    ("number of samples", "n_samples"),
+    ("the least confidence", "min_confidence"),
+];
+
 /// The exception for an error of the library, with its message.
 pub fn exception(error: Error) -> PyErr {
-    match &error {
+    let message = message(&error);
+    match error {
         // Python chooses the kind of OSError, such as FileNotFoundError, by the number.
-        Error::Read { path, source } | Error::Write { path, source } => {
-            let message = format!("{error}: {source}");
-            match source.raw_os_error() {
-                Some(number) => PyOSError::new_err((number, message, path.clone().into_os_string())),
-                None => PyOSError::new_err(message),
-            }
+        Error::Read { path, source } | Error::Write { path, source } => match source.raw_os_error() {
+            Some(number) => PyOSError::new_err((number, message, path.into_os_string())),
+            None => PyOSError::new_err(message),
+        },
+        Error::NoBetterThanChance { .. } => NoBetterThanChanceError::new_err(message),
+        Error::Numerical { .. } => PyArithmeticError::new_err(message),
+        _ => PyValueError::new_err(message),
+    }
+}
+
+/// The message of an error with all its sources, in which parameters have their names in Python.
+fn message(error: &Error) -> String {
+    match error {
+        Error::Read { source, .. } | Error::Write { source, .. } => format!("{error}: {source}"),
+        Error::Within { place, source } => format!("{place}: {}", message(source)),
+        Error::Argument { name, given, expected } => {
+            let name = PARAMETERS.iter().find(|(known, _)| known == name).map_or(*name, |(_, python)| python);
+            format!("{name} is {given}: {expected}")
         }
-        Error::Within { place, source } => PyValueError::new_err(format!("{place}: {source}")),
-        Error::NoBetterThanChance { .. } => NoBetterThanChanceError::new_err(error.to_string()),
-        Error::Numerical { .. } => PyArithmeticError::new_err(error.to_string()),
-        _ => PyValueError::new_err(error.to_string()),
+        Error::TooFewViews => "one view cannot be aligned with itself: give at least two".to_owned(),
+        _ => error.to_string(),
     }
 }
 

@@ -4,7 +4,7 @@ use pyo3::prelude::*;
 use sememe::align;
 use sememe::learn::{LearnOptions, Learned};
 
-use crate::alignment::{Alignment, new_fit};
+use crate::alignment::{Alignment, FitWarnings, new_fit};
 use crate::data::Data;
 use crate::errors::exception;
 use crate::options::{Fitting, Gathering};
@@ -28,7 +28,7 @@ pub fn learn(
     fitting: Fitting,
     learning: Learning,
     progress: Option<Py<PyAny>>,
-) -> PyResult<(Alignment, Vec<String>, String)> {
+) -> PyResult<(Alignment, FitWarnings, String)> {
     let (evidence, fit) = (gathering.options()?, fitting.options()?);
     let (trust, is_unsupervised, seed) =
         (learning.trust.parse().map_err(exception)?, learning.unsupervised, learning.seed);

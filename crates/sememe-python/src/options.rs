@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
-use sememe::evaluate::{MAX_SENTENCES, SIF_A, SentenceOptions};
+use sememe::evaluate::{DEPTH, MAX_SENTENCES, SIF_A, SentenceOptions};
 use sememe::model::FitOptions;
 use sememe::model::mbfa::{Solver, Start};
 use sememe::moments;
@@ -118,6 +118,7 @@ pub fn defaults(py: Python<'_>) -> PyResult<HashMap<&'static str, Py<PyAny>>> {
         ("extend_max_iter", extend.mbfa.evaluations.into_py_any(py)?),
         ("extend_tol", extend.mbfa.tolerance.into_py_any(py)?),
         ("sif_a", SIF_A.into_py_any(py)?),
+        ("ranks", DEPTH.into_py_any(py)?),
         ("queries", SentenceOptions::default().queries.into_py_any(py)?),
         ("max_sentences", MAX_SENTENCES.into_py_any(py)?),
     ]))

@@ -13,7 +13,7 @@ use sememe::space;
 use sememe::translate::{Candidate, InduceOptions, Induced, Induction, TranslateOptions, Translator, WordTranslation};
 use sememe::vectors::{self, View, Vocabulary};
 
-use crate::alignment::Alignment;
+use crate::alignment::{Alignment, FitWarnings, told};
 use crate::arrays::{finite_rows, vector};
 use crate::embeddings::Embeddings;
 use crate::errors::exception;
@@ -187,7 +187,7 @@ impl Space {
         fitting: Fitting,
         output: Option<PathBuf>,
         progress: Option<Py<PyAny>>,
-    ) -> PyResult<Vec<String>> {
+    ) -> PyResult<FitWarnings> {
         let options = fitting.options()?;
         let space = self.space.clone();
         let reservation = space.reserve(&name, output.as_deref()).map_err(exception)?;
@@ -204,7 +204,7 @@ impl Space {
             let view = View::from_embeddings(name, embeddings);
             let extended = align::extend(space.alignment(), &latent, view, &tuples, &options, &**monitor)?;
             space.extend(&extended.alignment, &extended.latent, reservation)?;
-            Ok(extended.warnings.iter().map(ToString::to_string).collect())
+            Ok(told(&extended.warnings))
         })
     }
 

@@ -82,7 +82,7 @@ pub struct EvidenceOptions {
 }
 
 impl EvidenceOptions {
-    /// Defaults of the command and Python: vectors scaled to unit length, words as they are spelled.
+    /// Defaults of the command, and of Python for words: vectors scaled to unit length, words as they are spelled.
     pub fn usual() -> Self {
         EvidenceOptions { normalize: vec![Step::Unit], ..Default::default() }
     }
