@@ -86,7 +86,7 @@ pub fn largest_eigenvalue(a: &Mat, what: &str) -> Result<f64> {
         let scale = diagonal.iter().fold(0.0_f64, |scale, x: &f64| scale.max(x.abs()));
         let is_spanned = !basis.is_empty() && length <= SETTLED * scale;
         let is_exhausted = is_spanned || basis.len() >= n.min(MAX_STEPS);
-        if is_exhausted || (!basis.is_empty() && basis.len() % STEPS_AT_A_TIME == 0) {
+        if is_exhausted || (!basis.is_empty() && basis.len().is_multiple_of(STEPS_AT_A_TIME)) {
             let tridiagonal = Mat::from_fn(basis.len(), basis.len(), |i, j| match i.abs_diff(j) {
                 0 => diagonal[i],
                 1 => beside[i.min(j) + 1],

@@ -41,7 +41,7 @@ pub(crate) struct Split {
 }
 
 /// The splits of a cross-validation, as many as are needed for enough held-out entries.
-pub(super) fn folds(tuples: &Tuples) -> Vec<Split> {
+pub(crate) fn folds(tuples: &Tuples) -> Vec<Split> {
     let needed = (ENOUGH * FOLDS).div_ceil(tuples.len().max(1)).min(FOLDS);
     let split = |fold| {
         let [seen, held_out] = tuples.fold(FOLDS, fold);

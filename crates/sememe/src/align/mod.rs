@@ -13,7 +13,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 pub use self::alignment::{Alignment, PairCalibration};
-pub(crate) use self::calibration::Split;
+pub(crate) use self::calibration::{Split, folds};
 pub use self::extend::{Extended, extend};
 use self::held_out::HeldOut;
 pub(crate) use self::held_out::short_fit;
@@ -105,26 +105,16 @@ impl Fitted {
 /// [`align`](align()) without the projection.
 pub fn fit(views: Vec<View>, tuples: &Tuples, options: &AlignOptions, observer: &dyn Observer) -> Result<Fitted> {
     options.check(&views.iter().map(View::name).collect::<Vec<_>>(), &[])?;
-    fit_with(views, tuples, tuples, CalibrateBy::Folds, options, observer)
+    fit_with(views, tuples, tuples, folds(tuples), options, observer)
 }
 
-/// The data that confidences are calibrated on.
-pub(crate) enum CalibrateBy {
-    /// Cross-validation.
-    Folds,
-    /// Entries that were held out of everything that led to the others.
-    HeldOut(Split),
-    /// No calibration: there are no held-out entries.
-    Nothing,
-}
-
-/// [`fit`] to given and induced tuples. Only given tuples calibrate confidences: a model finds the pairs that it
-/// induced itself too easily.
+/// [`fit`] to given and induced tuples. The splits calibrate confidences; without any there are none. Only given tuples
+/// are held out in them: a model finds the pairs that it induced itself too easily.
 pub(crate) fn fit_with(
     views: Vec<View>,
     tuples: &Tuples,
     given: &Tuples,
-    calibrate: CalibrateBy,
+    splits: Vec<Split>,
     options: &AlignOptions,
     observer: &dyn Observer,
 ) -> Result<Fitted> {
@@ -133,12 +123,12 @@ pub(crate) fn fit_with(
     let Some(spans) = Spans::of(&prepared, tuples, options)? else {
         let moments = Evidence::moments_of(&prepared, tuples, &options.evidence)?;
         let evidence = Evidence { moments, preparation, sources };
-        return fit_prepared(evidence, prepared, tuples, given, calibrate, options, observer);
+        return fit_prepared(evidence, prepared, tuples, given, splits, options, observer);
     };
     let coordinates = spans.coordinates(&prepared)?;
     let moments = Moments::of(&coordinates, tuples)?.with_outside(&spans.outside());
     let evidence = Evidence { moments: moments.clone(), preparation, sources };
-    let mut fitted = fit_prepared(evidence, coordinates, tuples, given, calibrate, options, observer)?;
+    let mut fitted = fit_prepared(evidence, coordinates, tuples, given, splits, options, observer)?;
     fitted.alignment.model = spans.lifted(fitted.alignment.model, &moments);
     Ok(Fitted { prepared, ..fitted })
 }
@@ -149,7 +139,7 @@ fn fit_prepared(
     prepared: Vec<View>,
     tuples: &Tuples,
     given: &Tuples,
-    calibrate: CalibrateBy,
+    splits: Vec<Split>,
     options: &AlignOptions,
     observer: &dyn Observer,
 ) -> Result<Fitted> {
@@ -185,11 +175,6 @@ fn fit_prepared(
     warnings.extend(at_chance.map(|(views, entries)| FitWarning::Chance { views, entries }));
     let names: Vec<&str> = prepared.iter().map(View::name).collect();
     alignment.trained = Some(TrainedPairs::of(given, &names, |view, row| prepared[view].label(row)));
-    let splits = match calibrate {
-        CalibrateBy::Folds => calibration::folds(tuples),
-        CalibrateBy::HeldOut(split) => vec![split],
-        CalibrateBy::Nothing => Vec::new(),
-    };
     let data = (&splits[..], given);
     let calibrated = calibration::of_model(&alignment.model, &prepared, data, &monolingual, &options.fit, observer);
     alignment.calibrations = unless_stopped(calibrated)?;

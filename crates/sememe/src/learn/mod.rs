@@ -24,7 +24,7 @@ use self::rounds::{Cycle, Learner, Pairs, Watch, pairs_of_views};
 use self::similarity::Mutual;
 pub use self::start::Chance;
 use self::words::FrequentWords;
-use crate::align::{self, CalibrateBy, Fitted, ShrinkageRule, Split};
+use crate::align::{self, Fitted, ShrinkageRule, Split};
 use crate::error::{Error, Result};
 use crate::lexicon::Tuples;
 use crate::model::{Model, Shrinkage};
@@ -172,13 +172,13 @@ pub fn learn(views: Vec<View>, given: &Tuples, options: &LearnOptions, observer:
     if has_value_for_learned {
         last.fit.shrinkage = Shrinkage::By(learner.shrinkage_of(tuples.weight()).max(LAST_SHRINKAGE));
     }
-    let calibrate = match (has_helped, held_out.is_empty()) {
-        (true, false) => CalibrateBy::HeldOut(Split { seen, held_out }),
-        (true, true) => CalibrateBy::Nothing,
-        (false, _) => CalibrateBy::Folds,
+    let splits = match (has_helped, held_out.is_empty()) {
+        (true, false) => vec![Split { seen, held_out }],
+        (true, true) => Vec::new(),
+        (false, _) => align::folds(&tuples),
     };
     let induced = tuples.len() - trusted.len();
-    let mut fitted = align::fit_with(views, &tuples, given, calibrate, &last, observer)?;
+    let mut fitted = align::fit_with(views, &tuples, given, splits, &last, observer)?;
     if has_value_for_learned {
         fitted.shrinkage_rule = ShrinkageRule::Learned;
     }
@@ -275,7 +275,7 @@ fn stopped(
     if last.fit.shrinkage == Shrinkage::Auto && last.fit.method_for(views.len()).shrinks() {
         last.fit.shrinkage = Shrinkage::By(shrinkage);
     }
-    let fitted = align::fit_with(views, &tuples, given, CalibrateBy::Nothing, &last, watch.observer)?;
+    let fitted = align::fit_with(views, &tuples, given, Vec::new(), &last, watch.observer)?;
     let (rounds, induced) = (watch.rounds, tuples.len() - trusted);
     Ok(Learned { fitted, report: LearningReport { rounds, induced, has_helped: true, chances, doubtful: Vec::new() } })
 }

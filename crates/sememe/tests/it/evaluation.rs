@@ -203,7 +203,7 @@ fn text_of_another_language_is_refused() {
         let line = |i: usize| {
             if i >= known {
                 "неизвестно\n"
-            } else if i % 2 == 0 {
+            } else if i.is_multiple_of(2) {
                 "one\n"
             } else {
                 "two\n"
