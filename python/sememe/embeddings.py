@@ -34,7 +34,7 @@ def listed(terms: Terms) -> list[Any]:
 
 
 def summed_directions(positive: Terms, negative: Terms, vector: Callable[[str], Rows]) -> Rows:
-    """The sum of the directions of words or vectors minus that of others: one row."""
+    """The sum of the directions of words, and of vectors as they are, minus that of others: one row."""
     signed = [(term, 1.0) for term in listed(positive)] + [(term, -1.0) for term in listed(negative)]
     if not signed:
         raise ValueError("similar to what? give positive or negative words, or vectors")
@@ -43,7 +43,8 @@ def summed_directions(positive: Terms, negative: Terms, vector: Callable[[str], 
         values = np.asarray(vector(term) if isinstance(term, str) else term, np.float64)
         if values.ndim != 1:
             raise TypeError(f"{term!r} is neither a word nor a vector")
-        directions.append(sign * values / (np.linalg.norm(values) or 1.0))
+        length = np.linalg.norm(values) if isinstance(term, str) else 1.0
+        directions.append(sign * values / (length or 1.0))
     return np.stack(directions).sum(axis=0)[None, :].astype(np.float32)
 
 
@@ -199,8 +200,8 @@ class Embeddings:
     def most_similar(self, positive: Terms = None, negative: Terms = None, topn: int = 10) -> list[tuple[str, float]]:
         """The words nearest to a sum of directions, by cosine, as gensim's ``KeyedVectors.most_similar``.
 
-        ``positive`` and ``negative`` are a word, a vector, or a list of them. Each is scaled to length 1; positive ones are added
-        and negative ones subtracted. The given words are not among the results.
+        ``positive`` and ``negative`` are a word, a vector, or a list of them. Positive ones are added and negative ones subtracted,
+        words at length 1 and vectors as they are. The given words are not among the results.
 
         >>> import numpy as np, sememe
         >>> emb = sememe.Embeddings(["man", "woman", "king", "queen"], [[1, 0, 0], [0, 1, 0], [1, 0, 1], [0, 1, 1]])

@@ -22,7 +22,7 @@ from conftest import factors
 from sememe import _sememe
 
 ESTIMATORS = [sememe.IBFA, sememe.MBFA, sememe.CCA, sememe.Procrustes, sememe.LeastSquares]
-PLAIN = {"shrinkage": None}
+PLAIN = {"shrinkage": None, "normalize": None}
 
 
 def covariance(model: sememe.IBFA) -> np.ndarray:
@@ -247,8 +247,9 @@ def test_arrays_are_taken_as_they_are_and_words_at_unit_length(kind):
     assert batched.to_bytes() == prepared.to_bytes()
 
 
-def test_errors_name_the_parameters_of_python():
+def test_errors_name_the_parameters_of_python(tmp_path):
     X, Y = factors((4, 3))
+    (tmp_path / "pairs.txt").write_text("house maison\ndog chien\n", encoding="utf-8")
     for wrong, said in [
         (lambda: sememe.IBFA(9).fit([X, Y]), "^n_components is 9: .*from 1 to 3"),
         (lambda: sememe.MBFA(0).fit([X, Y]), "^n_components is 0"),
@@ -260,6 +261,7 @@ def test_errors_name_the_parameters_of_python():
         (lambda: sememe.MBFA(max_iter=0).fit([X, Y]), "^max_iter is 0"),
         (lambda: sememe.IBFA().fit([X, Y]).extend("z", X, views=[X, None], max_iter=0), "^max_iter is 0"),
         (lambda: sememe.load(__file__, max_words=0), "^max_words is 0"),
+        (lambda: sememe.read_lexicon(tmp_path / "pairs.txt"), r"\({\('A', 'B'\): FILE}\)"),
     ]:
         with pytest.raises(ValueError, match=said):
             wrong()

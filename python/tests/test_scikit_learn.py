@@ -45,6 +45,7 @@ def test_tables_of_pandas_are_arrays():
     assert model.score(*tables) == model.score(X, Y)
 
 
+@pytest.mark.filterwarnings("ignore::sememe.FitWarning")
 def test_the_score_is_the_mean_reciprocal_rank():
     X, Y = factors((6, 5), rows=300, noise=0.5)
     model = sememe.IBFA(3).fit(X, Y)
@@ -58,7 +59,7 @@ def test_the_score_is_the_mean_reciprocal_rank():
     holed = Y.copy()
     holed[:100] = np.nan
     assert model.score(X, holed) == model.score(X[100:], Y[100:]) > model.score(X, Y)
-    three = sememe.MBFA(2, shrinkage=0.1).fit([X, Y, Y[:, :3] + X[:, :3]])
+    three = sememe.MBFA(2, shrinkage=0.3).fit(factors((6, 5, 4), rows=300))
     with pytest.raises(ValueError, match="of two views"):
         three.score(X, Y)
 

@@ -41,6 +41,8 @@ fn message(error: &Error) -> String {
             let name = PARAMETERS.iter().find(|(known, _)| known == name).map_or(*name, |(_, python)| python);
             format!("{name} is {given}: {expected}")
         }
+        // How a mapping names the views of a file of pairs.
+        Error::Malformed { .. } => error.to_string().replace("(A-B=FILE)", "({('A', 'B'): FILE})"),
         Error::TooFewViews => "one view cannot be aligned with itself: give at least two".to_owned(),
         _ => error.to_string(),
     }
