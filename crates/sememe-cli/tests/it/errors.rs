@@ -3,11 +3,12 @@
 #[cfg(unix)]
 use std::path::Path;
 
-use super::{random_rows, refused, sememe, text, vectors_text};
+use super::{random_rows, refused, sememe, text, vectors_text, with_noise};
 
 pub fn folder_with_vectors() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
-    let vectors = |seed: u64| vectors_text(&random_rows(60, 3, seed), |i| format!("w{i}"));
+    let rows = random_rows(60, 3, 0);
+    let vectors = |seed: u64| vectors_text(&with_noise(&rows, 0.2, seed), |i| format!("w{i}"));
     std::fs::write(folder.path().join("a.vec"), vectors(1)).unwrap();
     std::fs::write(folder.path().join("b.vec"), vectors(2)).unwrap();
     std::fs::write(folder.path().join("pairs.txt"), (0..40).map(|i| format!("w{i} w{i}\n")).collect::<String>())
@@ -302,5 +303,20 @@ fn every_command_has_help_with_an_example() {
     for command in commands {
         let output = sememe(folder.path(), &[command, &["--help"]].concat());
         assert!(output.status.success() && text(&output.stdout).contains("Example"), "{command:?}");
+    }
+}
+
+#[test]
+fn a_dictionary_that_teaches_nothing_is_a_failure_after_the_space_is_written() {
+    let folder = folder_with_vectors();
+    let pairs: String = (0..60).map(|i| format!("w{i} w{}\n", (i * 7 + 13) % 60)).collect();
+    std::fs::write(folder.path().join("random.txt"), pairs).unwrap();
+    for more in [&[][..], &["--method", "svd"], &["--shrinkage", "0.2", "--quiet"]] {
+        let align = ["align", "a=a.vec", "b=b.vec", "--lexicon", "a-b=random.txt", "-o", "space"];
+        let output = sememe(folder.path(), &[&align[..], more].concat());
+        let message = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{more:?}: {message}");
+        assert!(message.contains("NO BETTER THAN CHANCE between \"a\" and \"b\""), "{more:?}: {message}");
+        assert!(folder.path().join("space/model.safetensors").is_file(), "{more:?}");
     }
 }

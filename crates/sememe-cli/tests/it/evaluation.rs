@@ -142,7 +142,7 @@ fn two_spaces_are_compared_query_by_query() {
 
 #[test]
 fn vectors_are_evaluated_as_they_are() {
-    let arguments = ["evaluate", "translation", "a.vec", "--with", "a.vec", "--gold", "test.txt"];
+    let arguments = ["evaluate", "translation", "a.vec", "--with", "a.vec", "--gold", "test.txt", "--criterion", "nn"];
     let result = json(SMALL.path(), &arguments);
     assert_eq!((&result["precision"]["1"], &result["overlap"]), (&json!(100.0), &Value::Null));
     assert!(refused(SMALL.path(), &["evaluate", "translation", "a.vec", "--gold", "test.txt"]).contains("--with"));

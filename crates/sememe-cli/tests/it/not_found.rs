@@ -6,12 +6,13 @@ use std::sync::LazyLock;
 
 use tempfile::TempDir;
 
-use super::{json, random_rows, refused, vectors_text};
+use super::{json, random_rows, refused, vectors_text, with_noise};
 
 /// What every command needs, and an empty folder.
 static FILES: LazyLock<TempDir> = LazyLock::new(|| {
     let folder = tempfile::tempdir().unwrap();
-    let vectors = |seed: u64| vectors_text(&random_rows(60, 4, seed), |i| format!("w{i}"));
+    let rows = random_rows(60, 4, 0);
+    let vectors = |seed: u64| vectors_text(&with_noise(&rows, 0.2, seed), |i| format!("w{i}"));
     let lines = |line: &dyn Fn(usize) -> String| (0..30).map(line).collect::<String>();
     for (name, content) in [
         ("a.vec", vectors(1)),
