@@ -108,6 +108,9 @@ fn visible_lines(text: &str) -> String {
 /// One line under the header and nothing else.
 const STYLE: TableStyle = TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
 
+/// A column of names is not wrapped to less than this.
+const READABLE: u16 = 16;
+
 /// A table; columns from the second on are aligned right if `numbers`. At a terminal, cells that are too long for it are
 /// wrapped.
 pub fn table(header: &[&str], rows: Vec<Vec<String>>, numbers: bool) -> String {
@@ -117,12 +120,17 @@ pub fn table(header: &[&str], rows: Vec<Vec<String>>, numbers: bool) -> String {
 
 fn table_within(width: Option<u16>, header: &[&str], rows: Vec<Vec<String>>, numbers: bool) -> String {
     let mut table = Table::new();
+    let name = |row: &Vec<String>| row.first().map_or(0, |cell| cell.chars().count());
+    let longest = rows.iter().map(name).max().unwrap_or(0).min(usize::from(READABLE)) as u16;
     // Before the widths of the columns are measured.
     let visible_row = |row: Vec<String>| row.iter().map(|cell| visible(cell)).collect::<Vec<_>>();
     let header: Vec<String> = header.iter().map(|cell| visible(cell)).collect();
     table.load_style(STYLE).set_header(header).add_rows(rows.into_iter().map(visible_row));
     if let Some(width) = width {
         table.set_content_arrangement(ContentArrangement::Dynamic).set_width(width);
+    }
+    if let Some(names) = table.column_mut(0).filter(|_| numbers) {
+        names.set_constraint(ColumnConstraint::LowerBoundary(comfy_table::Width::Fixed(longest)));
     }
     for column in table.column_iter_mut().skip(1).filter(|_| numbers) {
         // Half a number is a wrong one: only names are wrapped.

@@ -53,6 +53,12 @@ impl Lexicon {
         Lexicon { views, entries: Vec::new(), seen: HashSet::new(), duplicates: 0 }
     }
 
+    /// Makes room for entries, so that adding them does not hash those before them again.
+    fn reserve(&mut self, entries: usize) {
+        self.entries.reserve(entries);
+        self.seen.reserve(entries);
+    }
+
     /// Adds an entry unless it is already there. Panics if the entry has a word of an unknown view.
     pub fn add(&mut self, entry: Entry) {
         assert!(entry.words().all(|(view, _)| view < self.views.len()), "every word is of one of the views");

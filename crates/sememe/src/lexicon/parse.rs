@@ -10,6 +10,8 @@ use crate::vectors::{self, NOT_UTF8, Reason, Skipped, check_skipped};
 
 /// The third column of an induced dictionary.
 pub(crate) const SCORE: &str = "score";
+/// Maximum number of entries that memory is allocated for before they are read: a file may have a lot of empty lines.
+const MAX_ROOM: usize = 1 << 20;
 /// Maximum number of views in a header.
 const MAX_VIEWS: usize = 1000;
 /// Maximum number of characters of an invalid header in an error message.
@@ -34,7 +36,8 @@ pub(crate) fn is_passed_over(line: &[u8]) -> bool {
 pub(super) fn pairs(path: &Path, text: &[u8], from: &str, to: &str, options: &ReadOptions) -> Result<Read> {
     let separator = Separator::of(text);
     let ignored_columns = separator.makes_extra_columns(text);
-    let lexicon = Lexicon::new(vec![from.to_owned(), to.to_owned()]);
+    let mut lexicon = Lexicon::new(vec![from.to_owned(), to.to_owned()]);
+    lexicon.reserve(memchr::memchr_iter(b'\n', text).count().min(MAX_ROOM));
     let read = read_lines(path, lines(text), lexicon, options, |line| match separator.pair_of(line) {
         Some(pair) if ignored_columns || !pair.has_more => Ok([pair.from, pair.to].into_iter().enumerate().collect()),
         _ => Err(Reason::WrongFieldCount),

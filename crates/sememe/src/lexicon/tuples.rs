@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, HashSet};
 
+use rayon::prelude::*;
+
 use super::{Entry, Lexicon};
 use crate::error::{Error, Result};
 use crate::vectors::Vocabulary;
@@ -148,19 +150,25 @@ impl Tuples {
     pub fn add_lexicon(&mut self, lexicon: &Lexicon, views: &[(&str, &Vocabulary)]) -> Result<Matched> {
         let places: Vec<usize> = lexicon.views().iter().map(|name| find_view(name, views)).collect::<Result<_>>()?;
         let mut matched = Matched { entries: 0, unknown: vec![Vec::new(); places.len()], if_swapped: 0 };
-        let mut noted: Vec<HashSet<&str>> = vec![HashSet::new(); places.len()];
-        for entry in lexicon.entries() {
+        let look_up = |entry: &Entry| {
             let mut tuple = vec![None; self.views];
+            entry.words().for_each(|(view, word)| tuple[places[view]] = find_word(views[places[view]].1, word));
+            tuple
+        };
+        let found: Vec<Vec<Option<usize>>> = lexicon.entries().par_iter().map(look_up).collect();
+        let unknown = |&place: &usize| found.iter().filter(|tuple| tuple[place].is_none()).count();
+        // Room for all of them: growing would hash every word again.
+        let room = |place: &usize| HashSet::with_capacity(unknown(place));
+        let mut noted: Vec<HashSet<&str>> = places.iter().map(room).collect();
+        for (entry, tuple) in lexicon.entries().iter().zip(&found) {
             for (view, word) in entry.words() {
-                let place = places[view];
-                tuple[place] = find_word(views[place].1, word);
-                if tuple[place].is_none() && noted[view].insert(word) {
+                if tuple[places[view]].is_none() && noted[view].insert(word) {
                     matched.unknown[view].push(word.to_owned());
                 }
             }
             if tuple.iter().flatten().count() >= 2 {
                 matched.entries += 1;
-                self.add(&tuple);
+                self.add(tuple);
             }
         }
         if let [first, second] = places[..]
@@ -169,7 +177,7 @@ impl Tuples {
             let knows =
                 |place: usize, word: Option<&str>| word.is_some_and(|word| find_word(views[place].1, word).is_some());
             let is_known = |entry: &&Entry| knows(first, entry.word(1)) && knows(second, entry.word(0));
-            matched.if_swapped = lexicon.entries().iter().filter(is_known).count();
+            matched.if_swapped = lexicon.entries().par_iter().filter(is_known).count();
         }
         Ok(matched)
     }
