@@ -151,7 +151,7 @@ fn fit_prepared(
     let is_learned = !std::ptr::eq(tuples, given);
     // Self-learning that was stopped early ends with a fit to what it has.
     let unless_learned = |error: Error| if is_learned && matches!(error, Error::Stopped) { Ok(()) } else { Err(error) };
-    let held_out = match HeldOut::new(&evidence.moments, &prepared, given, method, observer) {
+    let held_out = match HeldOut::new(&evidence.moments, &prepared, given, &options.fit, observer) {
         Ok(held_out) => held_out,
         Err(error) => unless_learned(error).map(|()| HeldOut::default())?,
     };

@@ -94,15 +94,19 @@ pub struct DictionaryRead {
     pub if_swapped: Option<usize>,
 }
 
+/// Fewer entries that match the other way round may be chance.
+const MIN_IF_SWAPPED: usize = 3;
+
 impl DictionaryRead {
     pub(super) fn new(file: Option<LexiconReport>, lexicon: &Lexicon, matched: Matched) -> Self {
+        let is_swapped = matched.if_swapped > matched.entries && matched.if_swapped >= MIN_IF_SWAPPED;
         DictionaryRead {
             file,
             entries: lexicon.entries().len(),
             matched: matched.entries,
             duplicates: lexicon.duplicates(),
             unknown: lexicon.views().iter().cloned().zip(matched.unknown).collect(),
-            if_swapped: (matched.if_swapped > matched.entries).then_some(matched.if_swapped),
+            if_swapped: is_swapped.then_some(matched.if_swapped),
         }
     }
 
