@@ -69,7 +69,7 @@ def aligned_rows(world: World, tmp: Path) -> tuple[Any, Any]:
     for name, half in named.items():
         half.save(tmp / f"{name}.npy")
     world.command("align", *(f"{name}={tmp / name}.npy" for name in halves), "--identical", "-o", tmp / "theirs")
-    sememe.IBFA().fit(halves).save(tmp / "ours", named)
+    sememe.IBFA(normalize="unit").fit(halves).save(tmp / "ours", named)
     return files(tmp / "theirs"), files(tmp / "ours")
 
 
