@@ -31,6 +31,7 @@ def test_dictionaries_are_induced(space):
         space.induce("fr", "en", min_confidence=2)
 
 
+@pytest.mark.filterwarnings("ignore::sememe.FitWarning")
 def test_zero_vectors_are_counted_by_every_search(tmp_path):
     rng = np.random.default_rng(0)
     # The mean is exactly zero, so that a zero vector is projected to zero.
