@@ -48,8 +48,9 @@ def test_zero_vectors_are_counted_by_every_search(tmp_path):
     ):
         with pytest.warns(sememe.ZeroVectorWarning, match="1 words of fr are zero"):
             search()
-    with pytest.warns(sememe.ZeroVectorWarning, match="1 queries of en are zero"):
+    with pytest.warns(sememe.ZeroVectorWarning) as told:
         space.evaluate_translation("en", "fr", {("en", "fr"): [("en80", "fr1"), ("en2", "fr2")]})
+    assert any("1 queries of en are zero" in str(warning.message) for warning in told)
 
 
 def test_a_space_keeps_its_model(space, tmp_path):
