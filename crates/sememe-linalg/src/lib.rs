@@ -13,6 +13,7 @@
 mod cholesky;
 mod eigen;
 mod elementwise;
+mod jacobi;
 mod mat;
 mod products;
 mod svd;
