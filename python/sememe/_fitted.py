@@ -152,8 +152,8 @@ class FittedModel(Parameterized):
     def calibration(self, source: View, target: View, criterion: str = "nn") -> dict[str, Any] | None:
         """How scores of a criterion between latent vectors of two views become confidences, by pairs that were held out.
 
-        None if there were too few of them, and for criteria other than nn, csls, isf and pmi. See
-        :func:`sememe.confidence`.
+        None if there were too few of them, and for criteria other than nn, csls, isf and pmi. Latent vectors of three views or
+        more are those of :meth:`transform` with ``compared_with``. See :func:`sememe.confidence`.
         """
         found = self._fitted.calibration(self._place(source), self._place(target), criterion)
         return None if found is None else json.loads(found)
@@ -170,13 +170,21 @@ class FittedModel(Parameterized):
 
     # Projection and densities.
 
-    def transform(self, X: Any, view: View | None = None) -> Any:
+    def transform(self, X: Any, view: View | None = None, compared_with: View | None = None) -> Any:
         """Projects vectors to the latent space: ``E[z|x]`` for IBFA and MBFA.
 
         With ``view``, a name or an index, ``X`` is an array of that view, or :class:`Embeddings`, which keep their words.
         Without, it is a list or mapping of views, and a list comes back; rows of NaN stay NaN. After ``fit(X, Y)`` one array
         without ``view`` is of the view of ``X``.
+
+        With ``compared_with``, another view, an array comes back in the coordinates in which a space compares the two views by
+        cosines. Confidences are calibrated for these. They differ from ``E[z|x]`` for generative models of three views or more,
+        whose latent space has directions that two of the views do not share.
         """
+        if compared_with is not None:
+            if view is None or isinstance(X, Embeddings):
+                raise ValueError("compared_with is for an array of one view: give view as well")
+            return self._fitted.transform(self._place(view), as_rows(X, "X"), self._place(compared_with))
         if view is None and self._is_of_xy and is_array(X):
             return self._transform(0, X)
         if view is None:

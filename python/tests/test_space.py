@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import sememe
-from conftest import TRAIN
+from conftest import TRAIN, factors
 
 
 def test_one_word_or_several_are_translated(space):
@@ -51,6 +51,22 @@ def test_zero_vectors_are_counted_by_every_search(tmp_path):
     with pytest.warns(sememe.ZeroVectorWarning) as told:
         space.evaluate_translation("en", "fr", {("en", "fr"): [("en80", "fr1"), ("en2", "fr2")]})
     assert any("1 queries of en are zero" in str(warning.message) for warning in told)
+
+
+@pytest.mark.filterwarnings("ignore::sememe.FitWarning")
+def test_arrays_are_compared_as_the_words_of_a_space(tmp_path):
+    arrays = factors((6, 5, 4), rows=200)
+    words = {str(view): sememe.Embeddings([f"w{i}" for i in range(200)], rows) for view, rows in enumerate(arrays)}
+    lexicon = {("0", "1"): [(f"w{i}", f"w{i}") for i in range(100)], ("1", "2"): [(f"w{i}", f"w{i}") for i in range(100)]}
+    model = sememe.MBFA(3, normalize=None).fit(words, lexicon)
+    model.save(tmp_path / "space")
+    found = sememe.Space.open(tmp_path / "space").translate(["w150", "w151"], "2", "0", 5, "nn")
+    queries = model.transform(arrays[2][150:152], "2", compared_with="0")
+    ids, scores = sememe.neighbors(queries, model.transform(arrays[0], "0", compared_with="2"), 5)
+    assert [[c.word for c in candidates] for candidates in found] == [[f"w{i}" for i in row] for row in ids]
+    np.testing.assert_allclose([[c.score for c in candidates] for candidates in found], scores, atol=1e-5)
+    with pytest.raises(ValueError, match="give view as well"):
+        model.transform(arrays, compared_with="0")
 
 
 def test_a_space_keeps_its_model(space, tmp_path):

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use sememe::observe::{Event, Observer};
+use sememe::observe::{Event, Observer, Stage};
 
 use crate::arguments::Global;
 use crate::output;
@@ -128,6 +128,15 @@ impl Observer for Rounds {
                 output::count(round.words),
                 round.objective
             )),
+            Event::Progress { stage, done, total } => {
+                let percent = 100 * done / total.max(1);
+                match stage {
+                    Stage::Shrinking => self.spinner.set_message(format!("choosing the shrinkage: {percent} %")),
+                    Stage::Calibrating => self.spinner.set_message(format!("calibrating confidences: {percent} %")),
+                    _ => {}
+                }
+                ControlFlow::Continue(())
+            }
             _ => ControlFlow::Continue(()),
         }
     }

@@ -211,16 +211,26 @@ impl Alignment {
         Ok(array_of(py, run(py, None, move |_| alignment.prepare(view, rows))?))
     }
 
-    /// Projects vectors of a view to the latent space.
+    /// Projects vectors of a view to the latent space, perhaps in the coordinates in which they are compared with those
+    /// of another view.
+    #[pyo3(signature = (view, rows, other=None))]
     fn transform<'py>(
         &self,
         py: Python<'py>,
         view: usize,
         rows: &Bound<'py, PyAny>,
+        other: Option<usize>,
     ) -> PyResult<Bound<'py, PyArray2<f32>>> {
         let rows = self.rows_of(view, rows)?;
+        self.check_views(other.as_slice())?;
         let alignment = self.0.clone();
-        let latent = run(py, None, move |_| alignment.model.views[view].project(&alignment.prepare(view, rows)?))?;
+        let latent = run(py, None, move |_| {
+            let latent = alignment.model.views[view].project(&alignment.prepare(view, rows)?)?;
+            match other {
+                Some(other) => alignment.compared_with(view, other, latent),
+                None => Ok(latent),
+            }
+        })?;
         Ok(array_of(py, latent))
     }
 

@@ -19,9 +19,11 @@ mod translation;
 
 use std::path::{Path, PathBuf};
 use std::process::Output;
+use std::sync::LazyLock;
 
 use assert_cmd::Command;
 use serde_json::Value;
+use tempfile::TempDir;
 
 use random::Random;
 
@@ -41,6 +43,26 @@ fn json(folder: &Path, arguments: &[&str]) -> Value {
     assert!(output.status.success(), "{arguments:?}: {stderr}");
     serde_json::from_slice(&output.stdout).expect("one JSON object")
 }
+
+/// The demo, which is run once for all tests.
+struct Demo {
+    folder: TempDir,
+    /// What it prints as JSON.
+    result: Value,
+}
+
+impl Demo {
+    /// The folder with its `space` and its report.
+    fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+}
+
+static DEMO: LazyLock<Demo> = LazyLock::new(|| {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let result = json(folder.path(), &["demo", "--keep", "space"]);
+    Demo { folder, result }
+});
 
 fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).expect("UTF-8")

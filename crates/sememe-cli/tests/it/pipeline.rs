@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{bundled, json, sememe, text};
+use super::{DEMO, bundled, json, sememe, text};
 
 /// Aligns the bundled Finnish and Russian vectors in `folder/space` and returns what `align` said.
 fn align(folder: &Path, space: &str, more: &[&str]) -> serde_json::Value {
@@ -24,8 +24,7 @@ fn align(folder: &Path, space: &str, more: &[&str]) -> serde_json::Value {
 
 #[test]
 fn demo_aligns_evaluates_and_translates() {
-    let folder = tempfile::tempdir().unwrap();
-    let result = json(folder.path(), &["demo", "--keep", "kept"]);
+    let (folder, result) = (DEMO.folder(), &DEMO.result);
     for direction in ["en-fr", "fr-en"] {
         let precision = result["translation"][direction]["precision"]["1"].as_f64().unwrap();
         assert!(precision > 65.0, "{direction}: {precision}");
@@ -45,11 +44,11 @@ fn demo_aligns_evaluates_and_translates() {
         assert!(test.iter().all(|row| row[column].is_empty() || !trained.contains(&row[column])));
     }
     assert_eq!(result["translations"][1]["candidates"]["fr"][0], "chien");
-    let output = sememe(folder.path(), &["translate", "kept", "--from", "fr", "--to", "en", "Roi"]);
+    let output = sememe(folder, &["translate", "space", "--from", "fr", "--to", "en", "Roi"]);
     assert!(text(&output.stdout).contains("king"));
 
     // The report is beside it, and stays whole when it is written again or cannot be.
-    let page = folder.path().join(result["report"].as_str().unwrap());
+    let page = folder.join(result["report"].as_str().unwrap());
     let html = std::fs::read_to_string(&page).unwrap();
     assert!(html.contains("Four languages in one space") && html.matches("<svg").count() == 5 && !html.contains("NaN"));
     let report = std::fs::read_to_string(page.with_file_name("report.json")).unwrap();
@@ -61,7 +60,7 @@ fn demo_aligns_evaluates_and_translates() {
     // Refined from 25 entries, and from these alone.
     assert!(at_25(0, 0) > 60.0 && at_25(1, 1) < 20.0 && curves[1]["points"][0][1] == 0.0, "{curves}");
     std::fs::write(page.with_file_name("mine.txt"), "mine").unwrap();
-    let message = text(&sememe(folder.path(), &["demo", "--report", "sememe-report"]).stderr);
+    let message = text(&sememe(folder, &["demo", "--report", "sememe-report"]).stderr);
     assert!(message.contains("mine.txt") && page.exists(), "{message}");
 }
 

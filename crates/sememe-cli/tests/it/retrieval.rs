@@ -1,12 +1,10 @@
 //! Criteria and neighbours as the command gives them.
 
 use std::path::Path;
-use std::sync::LazyLock;
 
 use serde_json::json as value;
-use tempfile::TempDir;
 
-use super::{json, refused, sememe, text};
+use super::{DEMO, json, refused, sememe, text};
 
 /// A `.npy` file of rows.
 fn write_npy(path: &Path, rows: &[Vec<f32>]) {
@@ -18,13 +16,6 @@ fn write_npy(path: &Path, rows: &[Vec<f32>]) {
     rows.iter().flatten().for_each(|x| bytes.extend(x.to_le_bytes()));
     std::fs::write(path, bytes).unwrap();
 }
-
-/// A folder with the space of the demo.
-static DEMO: LazyLock<TempDir> = LazyLock::new(|| {
-    let folder = tempfile::tempdir().unwrap();
-    json(folder.path(), &["demo", "--keep", "space"]);
-    folder
-});
 
 fn rows(count: usize, turn: f32) -> Vec<Vec<f32>> {
     (0..count).map(|i| (0..5).map(|j| ((i * 7 + j * 13) as f32 * 0.37 + turn).sin()).collect()).collect()
@@ -125,7 +116,7 @@ fn zero_rows_are_skipped_with_a_warning_and_arrays_keep_their_shape() {
 
 #[test]
 fn every_criterion_translates() {
-    let folder = DEMO.path();
+    let folder = DEMO.folder();
     let translate = ["translate", "space", "--from", "en", "--to", "fr", "dog", "--criterion"];
     for criterion in
         ["nn", "csls", "csls:k=5,words=2000", "isf", "isf:sample=500", "corrected:pool=1000", "dot", "l2", "pmi"]
@@ -146,7 +137,7 @@ fn every_criterion_translates() {
 
 #[test]
 fn all_views_are_exported_as_files_of_vectors() {
-    let folder = DEMO.path();
+    let folder = DEMO.folder();
     for (format, extension) in [("vec", "vec"), ("npy", "npy"), ("text", "vec")] {
         let exported = json(folder, &["export", "space", "--format", format, "-o", "aligned"]);
         let expected: Vec<String> = ["en", "fr", "ru", "fi"].map(|view| format!("aligned/{view}.{extension}")).to_vec();
@@ -171,7 +162,7 @@ fn all_views_are_exported_as_files_of_vectors() {
 
 #[test]
 fn exported_vectors_rank_like_the_criterion() {
-    let folder = DEMO.path();
+    let folder = DEMO.folder();
     let export = ["export", "space", "--view", "fr", "-o", "fr.npy", "--queries", "en.npy"];
     let which = sememe(folder, &export);
     assert!(text(&which.stderr).contains("--from en or ru or fi"), "{}", text(&which.stderr));

@@ -12,7 +12,7 @@ use crate::model::mbfa::Trace;
 use crate::model::{Emission, LatentView, Method, Model, ViewModel};
 use crate::moments::Sources;
 use crate::prepare::{Policy, Preparation};
-use crate::retrieve::{Calibration, Criterion};
+use crate::retrieve::{Calibration, Criterion, PairCoordinates};
 use crate::tensors::{Contents, Tensor, TensorFile};
 use crate::vectors::{Embeddings, Matrix, View};
 
@@ -98,6 +98,17 @@ impl Alignment {
         // Checked first: the preparation assumes the dimension.
         self.model.views[view].check_dimension(rows.cols())?;
         Ok(self.preparation.apply(view, rows))
+    }
+
+    /// Latent vectors of a view in the coordinates in which they are compared by cosines with those of another view,
+    /// which the calibrations are for. For a model of two views they are the latent vectors.
+    pub fn compared_with(&self, view: usize, other: usize, latent: Matrix) -> Result<Matrix> {
+        // Both sides must come from the same decomposition.
+        Ok(match PairCoordinates::of(&self.model, view.min(other), view.max(other))? {
+            Some(pair) if view < other => pair.of_queries(&latent),
+            Some(pair) => pair.of_targets(&latent),
+            None => latent,
+        })
     }
 
     /// The calibrated confidences of a criterion between two views. The fallback for a pair with too few shared tuples

@@ -95,10 +95,11 @@ pub(super) fn of_fits<'a>(
     let mut queries: BTreeMap<([usize; 2], usize), Vec<HeldOutQuery>> = BTreeMap::new();
     for split in splits {
         meter.check()?;
-        // A part may be too small to fit a model.
         let (model, project) = match fit(split) {
-            Err(Error::NotEnoughData(_)) => continue,
-            fitted => fitted?,
+            Err(Error::Stopped) => return Err(Error::Stopped),
+            // A part may be too small to fit a model, or its covariances singular.
+            Err(_) => continue,
+            Ok(fitted) => fitted,
         };
         let mut sides = BTreeMap::new();
         for &(from, to) in &directions {

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Alignment, PairCalibration, calibration, held_out, short_fit, unless_stopped};
+use super::{Alignment, PairCalibration, calibration, held_out, held_out_pair, short_fit, unless_stopped};
 use crate::error::{Error, Result};
 use crate::lexicon::{TrainedPairs, Tuples};
 use crate::linalg::{Cholesky, Mat, symmetric, times_vector};
@@ -64,12 +64,12 @@ pub fn extend(
     extended.preparation.normalizers.push(Normalizer::fit_apply(&alignment.preparation.steps, view.rows_mut()));
 
     let mut options = options.clone();
+    let extension = Extension { model: &alignment.model, latent, view: &view };
     if matches!(alignment.model.method, Method::Ibfa | Method::Mbfa) && options.shrinkage == Shrinkage::Auto {
-        options.shrinkage = held_out_shrinkage(&alignment.model, latent, view.rows(), tuples);
+        options.shrinkage = extension.held_out_shrinkage(tuples);
     }
-    let (fitted, shrinkage, warnings) = fit_view(&alignment.model, latent, &view, tuples, &options, observer)?;
-    let calibrated = calibrations(&alignment.model, latent, &view, tuples, &options, observer);
-    extended.calibrations.extend(unless_stopped(calibrated)?);
+    let NewView { model: fitted, shrinkage, warnings } = extension.fit(tuples, &options, observer)?;
+    extended.calibrations.extend(unless_stopped(extension.calibrations(tuples, &options, observer))?);
     extended.words.push(0);
     extended.file_hashes.push(None);
     extended.model.views.push(fitted);
@@ -78,54 +78,140 @@ pub fn extend(
     Ok(Extended { alignment: extended, latent, warnings })
 }
 
-/// Fits the parameters of the new view to tuples by the method of the space.
-fn fit_view(
-    model: &Model,
-    latent: &[Option<View>],
-    view: &View,
-    tuples: &Tuples,
-    options: &FitOptions,
-    observer: &dyn Observer,
-) -> Result<(model::ViewModel, f64, Vec<FitWarning>)> {
-    match model.method {
-        Method::Ibfa | Method::Mbfa => {
-            let known = what_is_known(model, latent, tuples)?;
-            new_view::fit(view.name(), view.dim(), &groups(&known, view.rows())?, options, observer)
-        }
-        method @ (Method::Svd | Method::LeastSquares) => {
-            let pairs = mean_pairs(model.latent(), latent, view.rows(), tuples)?;
-            map_to_latent(method, view.name(), (model.latent(), pairs), options)
-        }
-        method @ (Method::Cca | Method::CcaNipals) => Err(not_extendable(method)),
-    }
+/// A fitted model, the latent vectors of its views, and the view to be added.
+struct Extension<'a> {
+    model: &'a Model,
+    latent: &'a [Option<View>],
+    view: &'a View,
 }
 
-/// Calibrates confidences between the new view and each known one, by cross-validation of the new view's fit.
-fn calibrations(
-    model: &Model,
-    latent: &[Option<View>],
-    view: &View,
-    tuples: &Tuples,
-    options: &FitOptions,
-    observer: &dyn Observer,
-) -> Result<Vec<PairCalibration>> {
-    let new = latent.len();
-    let options = short_fit(options);
-    let names: Vec<&str> = model.views.iter().map(|view| view.name.as_str()).chain([view.name()]).collect();
-    let known = latent.iter().map(|known| known.as_ref().map(View::rows));
-    let rows: Vec<Option<&Matrix>> = known.chain([Some(view.rows())]).collect();
-    let pairs: Vec<[usize; 2]> = (0..new).map(|known| [known, new]).collect();
-    let splits = calibration::folds(tuples);
-    calibration::of_fits(&names, &rows, &pairs, (&splits, tuples), observer, |split| {
-        let (fitted, shrinkage, _) = fit_view(model, latent, view, &split.seen, &options, &())?;
-        let mut extended = model.clone();
-        extended.views.push(fitted.clone());
-        extended.shrinkage.push(shrinkage);
-        // The vectors of known views are latent vectors already.
-        let project =
-            move |view: usize, rows: &Matrix| if view == new { fitted.project(rows) } else { Ok(rows.clone()) };
-        Ok((extended, Box::new(project) as calibration::Project))
-    })
+/// A view that was fitted to a space.
+struct NewView {
+    model: model::ViewModel,
+    shrinkage: f64,
+    warnings: Vec<FitWarning>,
+}
+
+impl Extension<'_> {
+    /// Fits the parameters of the new view to tuples by the method of the space.
+    fn fit(&self, tuples: &Tuples, options: &FitOptions, observer: &dyn Observer) -> Result<NewView> {
+        let (name, dim) = (self.view.name(), self.view.dim());
+        match self.model.method {
+            Method::Ibfa | Method::Mbfa => {
+                let groups = self.groups(&self.known(tuples)?)?;
+                let (model, shrinkage, warnings) = new_view::fit(name, dim, &groups, options, observer)?;
+                Ok(NewView { model, shrinkage, warnings })
+            }
+            method @ (Method::Svd | Method::LeastSquares) => {
+                map_to_latent(method, name, (self.model.latent(), self.mean_pairs(tuples)?), options)
+            }
+            method @ (Method::Cca | Method::CcaNipals) => Err(not_extendable(method)),
+        }
+    }
+
+    /// Calibrates confidences between the new view and each known one, by cross-validation of the new view's fit.
+    fn calibrations(
+        &self,
+        tuples: &Tuples,
+        options: &FitOptions,
+        observer: &dyn Observer,
+    ) -> Result<Vec<PairCalibration>> {
+        let new = self.latent.len();
+        let options = short_fit(options);
+        let names = self.model.views.iter().map(|view| view.name.as_str()).chain([self.view.name()]);
+        let known = self.latent.iter().map(|known| known.as_ref().map(View::rows));
+        let rows: Vec<Option<&Matrix>> = known.chain([Some(self.view.rows())]).collect();
+        let pairs: Vec<[usize; 2]> = (0..new).map(|known| [known, new]).collect();
+        let splits = calibration::folds(tuples);
+        let names: Vec<&str> = names.collect();
+        calibration::of_fits(&names, &rows, &pairs, (&splits, tuples), observer, |split| {
+            let fitted = self.fit(&split.seen, &options, &())?;
+            let mut extended = self.model.clone();
+            extended.views.push(fitted.model.clone());
+            extended.shrinkage.push(fitted.shrinkage);
+            // The vectors of known views are latent vectors already.
+            let project = move |view: usize, rows: &Matrix| {
+                if view == new { fitted.model.project(rows) } else { Ok(rows.clone()) }
+            };
+            Ok((extended, Box::new(project) as calibration::Project))
+        })
+    }
+
+    /// The tuples by their known views, with what these say of `z`.
+    fn known(&self, tuples: &Tuples) -> Result<Vec<Known>> {
+        let model = self.model;
+        let mut all = Vec::new();
+        for (known, rows) in known_rows(self.latent, tuples)? {
+            let covariance = model.posterior_covariance(&known)?;
+            let mut mean = vec![0.0_f64; rows.tuples.len() * model.latent()];
+            for (place, &view) in known.iter().enumerate() {
+                if !model.projects_posterior_means(view)? {
+                    let expected = "its latent vectors are reweighted; align again without an exponent and dewhitening";
+                    return Err(Error::argument("space to be extended", "not of posterior means", expected));
+                }
+                let own = Cholesky::new(&model.posterior_covariance(&[view])?, "a posterior covariance")?;
+                // M_O M_i⁻¹; the identity if the view is the only one.
+                let weight = own.solve(&covariance).transpose().to_owned();
+                let own_rows = rows.latent(&self.latent[view], place);
+                for (row, mean) in mean.chunks_exact_mut(model.latent()).enumerate() {
+                    let z: Vec<f64> = own_rows.row(row).iter().map(|&x| f64::from(x)).collect();
+                    mean.iter_mut().zip(times_vector(&weight, &z)).for_each(|(mean, part)| *mean += part);
+                }
+            }
+            let mean = Matrix::new(mean.into_iter().map(|x| x as f32).collect(), model.latent());
+            let pairs = rows.tuples.iter().map(|tuple| (tuple[0], tuple[tuple.len() - 1])).collect();
+            all.push(Known { covariance, mean, pairs, weights: rows.weights });
+        }
+        Ok(all)
+    }
+
+    fn groups(&self, known: &[Known]) -> Result<Vec<Group>> {
+        known.iter().map(|known| known.group(self.view.rows())).collect()
+    }
+
+    /// The shrinkage with the best retrieval of held-out tuples, as for a whole space.
+    fn held_out_shrinkage(&self, tuples: &Tuples) -> Shrinkage {
+        let new = self.view.rows();
+        let [train, test] = tuples.halves().map(|half| self.known(&half));
+        // A half may be too small to fit a model.
+        let (Ok(train), Ok(test)) = (train, test) else { return Shrinkage::Auto };
+        let Ok(groups) = self.groups(&train) else { return Shrinkage::Auto };
+        let score = |by: f64| -> Result<f64> {
+            let mut options = FitOptions { shrinkage: Shrinkage::By(by), ..Default::default() };
+            options.mbfa.evaluations = EVALUATIONS;
+            let (view, ..) = new_view::fit("new", new.cols(), &groups, &options, &())?;
+            let log_ranks = |known: &Known| -> Result<f64> {
+                let some: Vec<usize> =
+                    (0..known.pairs.len()).step_by(known.pairs.len().div_ceil(held_out_pair::QUERIES).max(1)).collect();
+                let pairs: Vec<(usize, usize)> = some.iter().map(|&at| known.pairs[at]).collect();
+                let new = view.project(&known.new_rows(new).select(&some))?;
+                Ok(held_out_pair::log_ranks_of(known.mean.select(&some), new, &pairs).iter().sum())
+            };
+            test.iter().map(log_ranks).sum()
+        };
+        let best = held_out::best(|by| Ok(score(by).unwrap_or(f64::INFINITY)));
+        best.ok().flatten().map_or(Shrinkage::Auto, Shrinkage::By)
+    }
+
+    /// Moments of the new vectors with the mean of the known latent vectors, for methods without densities.
+    fn mean_pairs(&self, tuples: &Tuples) -> Result<PatternMoments> {
+        let size = self.model.latent();
+        let mut all: Option<PatternMoments> = None;
+        for (known, rows) in known_rows(self.latent, tuples)? {
+            let mut mean = vec![0.0_f32; rows.tuples.len() * size];
+            for (place, &view) in known.iter().enumerate() {
+                let own_rows = rows.latent(&self.latent[view], place);
+                mean.iter_mut().zip(own_rows.as_slice()).for_each(|(mean, x)| *mean += x / known.len() as f32);
+            }
+            let pairs =
+                PatternMoments::of_rows(&rows.new_rows(self.view.rows()), &Matrix::new(mean, size), &rows.weights);
+            match &mut all {
+                Some(all) => all.merge(&pairs),
+                None => all = Some(pairs),
+            }
+        }
+        Ok(all.expect("there are at least two pairs"))
+    }
 }
 
 impl Alignment {
@@ -205,89 +291,18 @@ impl Known {
     }
 }
 
-fn what_is_known(model: &Model, latent: &[Option<View>], tuples: &Tuples) -> Result<Vec<Known>> {
-    let mut all = Vec::new();
-    for (known, rows) in known_rows(latent, tuples)? {
-        let covariance = model.posterior_covariance(&known)?;
-        let mut mean = vec![0.0_f64; rows.tuples.len() * model.latent()];
-        for (place, &view) in known.iter().enumerate() {
-            if !model.projects_posterior_means(view)? {
-                let expected = "its latent vectors are reweighted; align again without an exponent and dewhitening";
-                return Err(Error::argument("space to be extended", "not of posterior means", expected));
-            }
-            let own = Cholesky::new(&model.posterior_covariance(&[view])?, "a posterior covariance")?;
-            // M_O M_i⁻¹; the identity if the view is the only one.
-            let weight = own.solve(&covariance).transpose().to_owned();
-            let own_rows = rows.latent(&latent[view], place);
-            for (row, mean) in mean.chunks_exact_mut(model.latent()).enumerate() {
-                let z: Vec<f64> = own_rows.row(row).iter().map(|&x| f64::from(x)).collect();
-                mean.iter_mut().zip(times_vector(&weight, &z)).for_each(|(mean, part)| *mean += part);
-            }
-        }
-        let mean = Matrix::new(mean.into_iter().map(|x| x as f32).collect(), model.latent());
-        let pairs = rows.tuples.iter().map(|tuple| (tuple[0], tuple[tuple.len() - 1])).collect();
-        all.push(Known { covariance, mean, pairs, weights: rows.weights });
-    }
-    Ok(all)
-}
-
-fn groups(known: &[Known], new: &Matrix) -> Result<Vec<Group>> {
-    known.iter().map(|known| known.group(new)).collect()
-}
-
-/// The shrinkage with the best retrieval of held-out tuples, as for a whole space.
-fn held_out_shrinkage(model: &Model, latent: &[Option<View>], new: &Matrix, tuples: &Tuples) -> Shrinkage {
-    let [train, test] = tuples.halves().map(|half| what_is_known(model, latent, &half));
-    // A half may be too small to fit a model.
-    let (Ok(train), Ok(test)) = (train, test) else { return Shrinkage::Auto };
-    let Ok(groups) = groups(&train, new) else { return Shrinkage::Auto };
-    let score = |by: f64| -> Result<f64> {
-        let mut options = FitOptions { shrinkage: Shrinkage::By(by), ..Default::default() };
-        options.mbfa.evaluations = EVALUATIONS;
-        let (view, ..) = new_view::fit("new", new.cols(), &groups, &options, &())?;
-        let log_ranks = |known: &Known| -> Result<f64> {
-            let some: Vec<usize> =
-                (0..known.pairs.len()).step_by(known.pairs.len().div_ceil(held_out::QUERIES).max(1)).collect();
-            let pairs: Vec<(usize, usize)> = some.iter().map(|&at| known.pairs[at]).collect();
-            let new = view.project(&known.new_rows(new).select(&some))?;
-            Ok(held_out::log_ranks_of(known.mean.select(&some), new, &pairs).iter().sum())
-        };
-        test.iter().map(log_ranks).sum()
-    };
-    let best = held_out::best(|by| Ok(score(by).unwrap_or(f64::INFINITY)));
-    best.ok().flatten().map_or(Shrinkage::Auto, Shrinkage::By)
-}
-
-/// Moments of the new vectors with the mean of the known latent vectors, for methods without densities.
-fn mean_pairs(size: usize, latent: &[Option<View>], new: &Matrix, tuples: &Tuples) -> Result<PatternMoments> {
-    let mut all: Option<PatternMoments> = None;
-    for (known, rows) in known_rows(latent, tuples)? {
-        let mut mean = vec![0.0_f32; rows.tuples.len() * size];
-        for (place, &view) in known.iter().enumerate() {
-            let own_rows = rows.latent(&latent[view], place);
-            mean.iter_mut().zip(own_rows.as_slice()).for_each(|(mean, x)| *mean += x / known.len() as f32);
-        }
-        let pairs = PatternMoments::of_rows(&rows.new_rows(new), &Matrix::new(mean, size), &rows.weights);
-        match &mut all {
-            Some(all) => all.merge(&pairs),
-            None => all = Some(pairs),
-        }
-    }
-    Ok(all.expect("there are at least two pairs"))
-}
-
 /// Maps the new view to the latent space by a direct method, with the latent space as pivot.
 fn map_to_latent(
     method: Method,
     name: &str,
     (latent, pairs): (usize, PatternMoments),
     options: &FitOptions,
-) -> Result<(model::ViewModel, f64, Vec<FitWarning>)> {
+) -> Result<NewView> {
     let x = Shape { name: name.to_owned(), dim: pairs.mean.len() - latent, outside: 0 };
     let z = Shape { name: "the latent space".to_owned(), dim: latent, outside: 0 };
     let options = FitOptions { method: Some(method), ..options.clone() };
     let (mut mapped, warnings) = model::fit(&Moments::of_pairs(&[x, z], [0, 1], pairs), &options, &())?;
-    Ok((mapped.views.swap_remove(0), mapped.shrinkage.swap_remove(0), warnings))
+    Ok(NewView { model: mapped.views.swap_remove(0), shrinkage: mapped.shrinkage.swap_remove(0), warnings })
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::rounds::{Learner, Pairs};
 use super::words::FrequentWords;
+use crate::align::is_clearly_positive;
 use crate::error::{Error, Result};
 use crate::model::Model;
 use crate::retrieve::csls::{self, NEIGHBOURS};
@@ -41,7 +42,7 @@ pub fn does_harm(learner: &Learner, induced: &[Pairs], held_out: &[Pairs], shrin
         let ranks = |model: &Model| log_ranks(&learner.words, model, pairs);
         rises.extend(ranks(&learned)?.iter().zip(ranks(&plain)?).map(|(after, before)| after - TOLERATED * before));
     }
-    Ok(is_clearly_positive(&rises))
+    Ok(is_clearly_positive(&rises, CLEARLY_WORSE))
 }
 
 /// For every pair, the log-rank of a right translation among the frequent words of the other view, summed over both
@@ -62,13 +63,6 @@ fn log_ranks(words: &[&FrequentWords], model: &Model, pairs: &Pairs) -> Result<V
         }
     }
     Ok(sums)
-}
-
-fn is_clearly_positive(values: &[f64]) -> bool {
-    let n = values.len() as f64;
-    let mean = values.iter().sum::<f64>() / n;
-    let variance = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (n - 1.0);
-    values.len() > 1 && mean > CLEARLY_WORSE * (variance / n).sqrt()
 }
 
 /// Given pairs that look wrong, the worst first. Two-fold cross-validation: each half is scored by a model of the
@@ -158,8 +152,8 @@ mod tests {
     fn one_slip_among_entries_that_all_ranked_first_is_no_harm() {
         let mut rises = vec![0.0; 50];
         rises[7] = 0.7;
-        assert!(!is_clearly_positive(&rises));
-        assert!(is_clearly_positive(&[0.7, 0.5, 0.9, 0.6, 0.0, 0.8]));
-        assert!(!is_clearly_positive(&[]) && !is_clearly_positive(&[3.0]));
+        assert!(!is_clearly_positive(&rises, CLEARLY_WORSE));
+        assert!(is_clearly_positive(&[0.7, 0.5, 0.9, 0.6, 0.0, 0.8], CLEARLY_WORSE));
+        assert!([&[][..], &[3.0]].iter().all(|few| !is_clearly_positive(few, CLEARLY_WORSE)));
     }
 }

@@ -90,6 +90,12 @@ impl Criterion {
     pub fn is_generative(&self) -> bool {
         matches!(self, Criterion::Pmi | Criterion::Logp)
     }
+
+    /// Whether the criterion is made of cosines, which two views of several are compared by in [their own
+    /// coordinates](super::PairCoordinates).
+    pub fn uses_cosines(&self) -> bool {
+        matches!(self, Criterion::Nn | Criterion::Corrected { .. } | Criterion::Csls { .. } | Criterion::Isf { .. })
+    }
 }
 
 impl FromStr for Criterion {

@@ -56,12 +56,12 @@ impl PairCoordinates {
     }
 
     /// Latent vectors of the view of the queries in the coordinates of the pair.
-    pub(super) fn of_queries(&self, latent: &Matrix) -> Matrix {
+    pub fn of_queries(&self, latent: &Matrix) -> Matrix {
         mapped_rows(latent, &self.queries)
     }
 
     /// Latent vectors of the view of the targets in the coordinates of the pair.
-    pub(super) fn of_targets(&self, latent: &Matrix) -> Matrix {
+    pub fn of_targets(&self, latent: &Matrix) -> Matrix {
         mapped_rows(latent, &self.targets)
     }
 }

@@ -193,12 +193,15 @@ impl Space {
         let (from_view, to_view) = rayon::join(|| self.open_view(from), || self.open_view(to));
         let (from_view, to_view) = (from_view?, to_view?);
         let mut builder = Retriever::between(from_view.side(), to_view.side(), criterion);
-        let pair = PairCoordinates::of(model, source, target)?;
-        let depends_on_model = criterion.is_generative() || pair.is_some();
-        builder = match criterion.is_generative() {
-            true => builder.generative(Generative::new(model, source, target, self.log_density(to)?)?),
-            false => builder.pair(pair),
-        };
+        let mut depends_on_model = criterion.is_generative();
+        if criterion.is_generative() {
+            builder = builder.generative(Generative::new(model, source, target, self.log_density(to)?)?);
+        }
+        if criterion.uses_cosines() {
+            let pair = PairCoordinates::of(model, source, target)?;
+            depends_on_model |= pair.is_some();
+            builder = builder.pair(pair);
+        }
         let cache = Cache::of(self, (from, from_view), (to, to_view), criterion, depends_on_model)?;
         let terms = cache.as_ref().and_then(|cache| cache.read(to_view.embeddings().len()));
         let is_computed = terms.is_none();

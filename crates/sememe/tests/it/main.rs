@@ -8,6 +8,7 @@ mod evaluation;
 mod evidence;
 mod extension;
 mod formats;
+mod gold;
 mod golden;
 // The hostile files are of all formats.
 #[cfg(all(feature = "zstd", feature = "xz", feature = "fasttext"))]

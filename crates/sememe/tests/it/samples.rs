@@ -105,3 +105,8 @@ fn normal_rows(random: &mut Random, rows: usize, cols: usize) -> Vec<Vec<f64>> {
     let mut number = || std::f64::consts::FRAC_1_SQRT_2 * random.normal();
     (0..rows).map(|_| (0..cols).map(|_| number()).collect()).collect()
 }
+
+/// Equal but for rounding.
+pub fn assert_close(found: f64, expected: f64, what: &str) {
+    assert!((found - expected).abs() < 1e-9, "{what}: {found} instead of {expected}");
+}

@@ -1,0 +1,273 @@
+//! Held-out pairs of two views, retrieved at any shrinkage.
+//!
+//! Every candidate is scored without a fit of its own. In the eigenvectors of the covariance, shrinkage by `a` only
+//! changes eigenvalues: `λ` becomes `(1 - a) λ + a mean(λ)`. With the whitened rows `x`, `y` and the whitened
+//! cross-covariance `K = U P Vᵀ`, the latent vectors of IBFA are `P^½ Uᵀ x` and `P^½ Vᵀ y`, and their inner product is
+//! `xᵀ K y`. With many dimensions the decomposition of `K` takes long; then the geometric mean of `|x|` and `|Kᵀ x|`
+//! stands in for the length of a latent vector. On English with French, Russian and Finnish, with 1,000 and with 5,000
+//! words, it chooses what fits choose in five cases of six, and the neighbouring candidate in the sixth.
+
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::sync::Arc;
+
+use rayon::prelude::*;
+
+use crate::error::Result;
+use crate::lexicon::Tuples;
+use crate::linalg::{Eigen, Mat, Svd, block, product_of_rows, times, transpose_times};
+use crate::model::Method;
+use crate::moments::Moments;
+use crate::prepare::scale_to_unit;
+use crate::retrieve::kernel::dot;
+use crate::vectors::{Matrix, View};
+
+/// Up to this number of dimensions a cross-covariance is decomposed for every candidate.
+const FEW_DIMENSIONS: usize = 512;
+/// Maximum number of held-out queries between two views.
+pub(super) const QUERIES: usize = 1000;
+
+/// The covariance of a view in its eigenvectors.
+struct Spectrum {
+    /// Dimensions without variance that the covariance does not have.
+    outside: usize,
+    mean: Vec<f64>,
+    values: Vec<f64>,
+    vectors: Mat,
+}
+
+impl Spectrum {
+    fn of(covariance: &Mat, mean: Vec<f64>, outside: usize) -> Result<Self> {
+        let Eigen { values, vectors } = Eigen::new(covariance, "a covariance")?;
+        Ok(Spectrum { outside, mean, values, vectors })
+    }
+
+    /// Rows of the view in the eigenvectors.
+    fn coordinates(&self, rows: &Matrix) -> Matrix {
+        let centred = Mat::from_fn(rows.cols(), rows.rows(), |i, row| f64::from(rows.row(row)[i]) - self.mean[i]);
+        let coordinates = transpose_times(&self.vectors, &centred);
+        Matrix::new(coordinates.col_iter().flatten().map(|&x| x as f32).collect(), rows.cols())
+    }
+
+    /// The factors of the coordinates that whiten them, for a covariance shrunk by `by`.
+    fn whitening(&self, by: f64) -> Vec<f32> {
+        let mean = self.values.iter().sum::<f64>() / (self.values.len() + self.outside) as f64;
+        // Rounding can make the smallest eigenvalues negative.
+        let shrunk = |&value: &f64| (1.0 - by) * value.max(0.0) + by * mean;
+        self.values.iter().map(|value| (1.0 / shrunk(value).max(f64::MIN_POSITIVE).sqrt()) as f32).collect()
+    }
+}
+
+/// Two views of one part of the tuples, and held-out pairs to retrieve.
+pub(super) struct HeldOutPair {
+    pub(super) views: [usize; 2],
+    /// Maximum length of the latent vectors.
+    latent: usize,
+    spectra: [Arc<Spectrum>; 2],
+    /// The cross-covariance, in the eigenvectors of both views.
+    cross: Mat,
+    /// The rows of the held-out pairs, and their coordinates.
+    pub(super) queries: Vec<(usize, usize)>,
+    coordinates: [Matrix; 2],
+}
+
+/// All pairs of views that have tuples in both parts.
+pub(super) fn held_out_pairs(
+    moments: &Moments,
+    (method, latent): (Method, usize),
+    views: &[View],
+    held_out: &Tuples,
+) -> Result<Vec<HeldOutPair>> {
+    let mut pairs = Vec::new();
+    let mut spectra: BTreeMap<usize, Arc<Spectrum>> = BTreeMap::new();
+    for a in 0..views.len() {
+        for b in a + 1..views.len() {
+            let queries = some_of(&held_out.pairs_of(a, b));
+            let Some(both) = moments.marginal(&[a, b]).filter(|both| both.n >= 2.0 && !queries.is_empty()) else {
+                continue;
+            };
+            for view in [a, b] {
+                if let Entry::Vacant(entry) = spectra.entry(view) {
+                    // MBFA whitens by all rows of a view, the methods of two views by those of pairs.
+                    let marginal = if method == Method::Mbfa { moments.marginal(&[view]) } else { None };
+                    let place = if view == a { (0, views[a].dim()) } else { (views[a].dim(), views[b].dim()) };
+                    let (covariance, mean) = match marginal {
+                        Some(all) => (all.covariance(), all.mean),
+                        None => {
+                            let mean = both.mean[place.0..place.0 + place.1].to_vec();
+                            (block(&both.covariance(), place, place), mean)
+                        }
+                    };
+                    entry.insert(Arc::new(Spectrum::of(&covariance, mean, moments.views()[view].outside)?));
+                }
+            }
+            let spectra = [a, b].map(|view| spectra[&view].clone());
+            let cross = block(&both.covariance(), (0, views[a].dim()), (views[a].dim(), views[b].dim()));
+            let cross = transpose_times(&spectra[0].vectors, &times(&cross, &spectra[1].vectors));
+            let rows = |view: usize, rows: Vec<usize>| views[view].rows().select(&rows);
+            let coordinates = [
+                spectra[0].coordinates(&rows(a, queries.iter().map(|pair| pair.0).collect())),
+                spectra[1].coordinates(&rows(b, queries.iter().map(|pair| pair.1).collect())),
+            ];
+            pairs.push(HeldOutPair { views: [a, b], latent, spectra, cross, queries, coordinates });
+        }
+    }
+    Ok(pairs)
+}
+
+/// At most [`QUERIES`] of the pairs, evenly spaced.
+pub(super) fn some_of(pairs: &[(usize, usize)]) -> Vec<(usize, usize)> {
+    pairs.iter().step_by(pairs.len().div_ceil(QUERIES).max(1)).copied().collect()
+}
+
+impl HeldOutPair {
+    /// The ranks of the held-out pairs.
+    pub(super) fn ranks(&self, by: f64) -> Vec<Rank> {
+        let whitening = [0, 1].map(|side: usize| self.spectra[side].whitening(by));
+        let [x, y] = [0, 1].map(|side: usize| {
+            let mut rows = self.coordinates[side].clone();
+            let dim = rows.cols();
+            for row in rows.as_mut_slice().chunks_exact_mut(dim) {
+                row.iter_mut().zip(&whitening[side]).for_each(|(value, factor)| *value *= factor);
+            }
+            rows
+        });
+        let whitened = |i: usize, j: usize| self.cross[(i, j)] as f32 * whitening[0][i] * whitening[1][j];
+        let (rows, cols) = (x.cols(), y.cols());
+        if rows.max(cols) <= FEW_DIMENSIONS {
+            let cross = Mat::from_fn(rows, cols, |i, j| f64::from(whitened(i, j)));
+            // Without convergence there are no latent vectors, and the lengths are estimated as for many dimensions.
+            if let Ok(svd) = Svd::new(&cross, "a whitened cross-covariance") {
+                let latent = svd.s.len().min(self.latent);
+                let map = |directions: &Mat| {
+                    let dim = directions.nrows();
+                    let entry = |at: usize| (directions[(at % dim, at / dim)] * svd.s[at / dim].sqrt()) as f32;
+                    Matrix::new((0..latent * dim).map(entry).collect(), dim)
+                };
+                let [mut x, mut y] = [mapped(&x, &map(&svd.u)), mapped(&y, &map(&svd.v))];
+                scale_to_unit(&mut x);
+                scale_to_unit(&mut y);
+                return ranks_by_product(&x, &y, &self.queries);
+            }
+        }
+        let forth = Matrix::new(
+            (0..cols).flat_map(|j| (0..rows).map(move |i| (i, j))).map(|(i, j)| whitened(i, j)).collect(),
+            rows,
+        );
+        let back = Matrix::new(
+            (0..rows).flat_map(|i| (0..cols).map(move |j| (i, j))).map(|(i, j)| whitened(i, j)).collect(),
+            cols,
+        );
+        let (x_mapped, y_mapped) = (mapped(&x, &forth), mapped(&y, &back));
+        let x = scaled(x_mapped.clone(), &x, &x_mapped);
+        let y = scaled(y.clone(), &y, &y_mapped);
+        ranks_by_product(&x, &y, &self.queries)
+    }
+}
+
+/// The product of every row with every row of `map`.
+fn mapped(rows: &Matrix, map: &Matrix) -> Matrix {
+    let mut products = vec![0.0; rows.rows() * map.rows()];
+    product_of_rows(rows.as_slice(), map.as_slice(), map.cols(), &mut products);
+    Matrix::new(products, map.rows())
+}
+
+/// Rows divided by the geometric mean of the lengths of two others.
+fn scaled(mut rows: Matrix, one: &Matrix, other: &Matrix) -> Matrix {
+    let dim = rows.cols();
+    let length = |row: &[f32]| dot(row, row).sqrt();
+    for (index, row) in rows.as_mut_slice().chunks_exact_mut(dim).enumerate() {
+        let length = (length(one.row(index)) * length(other.row(index))).sqrt();
+        let factor = if length > 0.0 { (1.0 / length) as f32 } else { 0.0 };
+        row.iter_mut().for_each(|value| *value *= factor);
+    }
+    rows
+}
+
+/// How well a held-out pair is retrieved.
+pub(super) struct Rank {
+    /// The log-rank of the right row among all rows of the other side, summed over both directions.
+    pub(super) log: f64,
+    /// The expectation of this for a model that knows nothing.
+    pub(super) log_at_random: f64,
+}
+
+/// For every pair, the log-rank by cosine of the right row among all rows of the other side, summed over both
+/// directions. Row `i` of `x` and of `y` belong together and are the words `pairs[i]`.
+pub(super) fn log_ranks_of(mut x: Matrix, mut y: Matrix, pairs: &[(usize, usize)]) -> Vec<f64> {
+    scale_to_unit(&mut x);
+    scale_to_unit(&mut y);
+    ranks_by_product(&x, &y, pairs).into_iter().map(|rank| rank.log).collect()
+}
+
+fn ranks_by_product(x: &Matrix, y: &Matrix, pairs: &[(usize, usize)]) -> Vec<Rank> {
+    let mut products = vec![0.0; pairs.len() * pairs.len()];
+    product_of_rows(x.as_slice(), y.as_slice(), x.cols(), &mut products);
+    let product = |i: usize, j: usize| products[i * pairs.len() + j];
+    // The sums of the first logarithms: the mean log-rank of a random rank from 1 to `n` is `log(n!) / n`.
+    let log_factorials: Vec<f64> = (1..=pairs.len())
+        .scan(0.0, |sum, n| {
+            *sum += (n as f64).ln();
+            Some(*sum)
+        })
+        .collect();
+    let rank = |i: usize| {
+        // Other translations of the same word are not wrong.
+        let others = || (0..pairs.len()).filter(|&j| pairs[j].0 != pairs[i].0 && pairs[j].1 != pairs[i].1);
+        let (mut forth, mut back, mut count) = (1, 1, 1);
+        for j in others() {
+            forth += usize::from(product(i, j) > product(i, i));
+            back += usize::from(product(j, i) > product(i, i));
+            count += 1;
+        }
+        let log_at_random = 2.0 * log_factorials[count - 1] / count as f64;
+        Rank { log: (forth as f64).ln() + (back as f64).ln(), log_at_random }
+    };
+    (0..pairs.len()).into_par_iter().map(rank).collect()
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use crate::model::{self, FitOptions, Shrinkage};
+    use crate::random::Random;
+
+    /// Two noisy images of hidden meanings, with spectra that fall off as those of word vectors do.
+    pub fn two_views(rows: usize, dim: usize) -> [View; 2] {
+        let mut random = Random::new(5);
+        let meanings: Vec<f32> = (0..rows * dim).map(|_| random.normal() as f32).collect();
+        ["x", "y"].map(|name| {
+            let mix: Vec<f32> = (0..dim * dim).map(|_| random.normal() as f32).collect();
+            let mut values = vec![0.0; rows * dim];
+            product_of_rows(&meanings, &mix, dim, &mut values);
+            for (at, value) in values.iter_mut().enumerate() {
+                *value = (*value + 3.0 * random.normal() as f32) / (1.0 + (at % dim) as f32);
+            }
+            View::new(name, Matrix::new(values, dim))
+        })
+    }
+
+    #[test]
+    fn scores_of_candidates_are_near_those_of_fits() {
+        let views = two_views(400, 20);
+        let mut tuples = Tuples::new(2);
+        (0..400).for_each(|row| assert!(tuples.add(&[Some(row), Some(row)])));
+        let [seen, held_out] = tuples.halves();
+        let moments = Moments::of(&views, &seen).unwrap();
+        let pair = &held_out_pairs(&moments, (Method::Ibfa, usize::MAX), &views, &held_out).unwrap()[0];
+        let mean = |ranks: Vec<f64>| ranks.iter().sum::<f64>() / ranks.len() as f64;
+        for by in [0.01, 0.2, 0.6] {
+            let options = FitOptions::default().with_shrinkage(Shrinkage::By(by));
+            let (model, _) = model::fit(&moments, &options, &()).unwrap();
+            let latent = |view: usize| {
+                let rows: Vec<usize> = pair.queries.iter().map(|pair| [pair.0, pair.1][view]).collect();
+                model.views[view].project(&views[view].rows().select(&rows)).unwrap()
+            };
+            let (fitted, quick) = (
+                mean(log_ranks_of(latent(0), latent(1), &pair.queries)),
+                mean(pair.ranks(by).iter().map(|rank| rank.log).collect()),
+            );
+            assert!((fitted - quick).abs() < 1e-3 * fitted, "{by}: {fitted} by a fit, {quick} without one");
+        }
+    }
+}
