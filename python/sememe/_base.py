@@ -228,7 +228,7 @@ class Aligner(FittedModel):
         """
         fitted = self._fitted
         names = [*self.views_, name]
-        fitting = extension(shrinkage, max_iter, tol)
+        fitting = extension(fitted, shrinkage, max_iter, tol)
         if isinstance(new, Embeddings):
             if lexicon is None and identical is None:
                 raise ValueError(NO_LEXICON)

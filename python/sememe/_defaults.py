@@ -21,7 +21,13 @@ def as_shrinkage(shrinkage: float | str | None) -> str:
     return "none" if shrinkage is None else str(shrinkage)
 
 
-def extension(shrinkage: float | str | None, max_iter: int, tol: float) -> dict[str, Any]:
-    """Options of adding a view, by their names in the engine."""
+def extension(
+    fitted: _sememe.Alignment, shrinkage: float | str | None, max_iter: int, tol: float
+) -> dict[str, Any]:
+    """Options of adding a view to a fitted model, by their names in the engine."""
     check_max_iter(max_iter)
+    given = {"max_iter": max_iter != DEFAULTS["extend_max_iter"], "tol": tol != DEFAULTS["extend_tol"]}
+    for name, is_given in given.items():
+        if is_given and fitted.log_likelihood is None:
+            raise ValueError(f"{name} would not be used: a view is added to a space of {fitted.method} without iterations")
     return {"method": None, "shrinkage": as_shrinkage(shrinkage), "iterations": max_iter, "tolerance": tol}

@@ -283,7 +283,7 @@ class Space(Evaluations):
         """
         if lexicon is None and identical is None:
             raise ValueError(NO_LEXICON)
-        fitting = extension(shrinkage, max_iter, tol)
+        fitting = extension(self._native.alignment, shrinkage, max_iter, tol)
         lexicons = as_lexicons(lexicon, [*self.views, name])
         with reporting(progress, "fitting") as report:
             native = embeddings._native

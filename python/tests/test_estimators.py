@@ -260,6 +260,7 @@ def test_errors_name_the_parameters_of_python(tmp_path):
         (lambda: sememe.MBFA(monolingual=-1.0).fit([X, Y]), "^monolingual is -1"),
         (lambda: sememe.MBFA(max_iter=0).fit([X, Y]), "^max_iter is 0"),
         (lambda: sememe.IBFA().fit([X, Y]).extend("z", X, views=[X, None], max_iter=0), "^max_iter is 0"),
+        (lambda: sememe.Procrustes().fit([X, Y]).extend("z", X, views=[X, None], max_iter=9), "^max_iter would not be used"),
         (lambda: sememe.load(__file__, max_words=0), "^max_words is 0"),
         (lambda: sememe.read_lexicon(tmp_path / "pairs.txt"), r"\({\('A', 'B'\): FILE}\)"),
     ]:

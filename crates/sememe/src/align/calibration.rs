@@ -27,7 +27,7 @@ const CRITERIA: [Criterion; 4] = [Criterion::Nn, Criterion::CSLS, Criterion::ISF
 const CANDIDATES: usize = 20_000;
 /// Folds of a cross-validation, and the number of held-out tuples after which no further fold is tried.
 const FOLDS: usize = 5;
-const ENOUGH: usize = 800;
+const ENOUGH: usize = 500;
 /// Maximum and minimum number of queries between two views.
 const MAX_QUERIES: usize = 2000;
 const MIN_QUERIES: usize = 20;

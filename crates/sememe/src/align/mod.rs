@@ -134,6 +134,9 @@ pub(crate) fn fit_with(
     Ok(Fitted { prepared, ..fitted })
 }
 
+/// Given entries whose retrieval tells whether a dictionary was worthless, where self-learning added pairs to them.
+const TELLING: usize = 200;
+
 /// [`fit_with`] for prepared views.
 fn fit_prepared(
     evidence: Evidence,
@@ -171,7 +174,9 @@ fn fit_prepared(
             _ => ShrinkageRule::HeldOut,
         };
     }
-    let at_chance = held_out.at_chance();
+    // A model of few entries alone says nothing about one that learned from them.
+    let tells = !is_learned || given.len() >= TELLING;
+    let at_chance = if tells { held_out.at_chance() } else { Vec::new() };
     let monolingual = evidence.moments.of_single_views();
     let (mut alignment, mut warnings) = fit_evidence(evidence, &options, observer)?;
     let name = |view: usize| alignment.model.views[view].name.clone();
