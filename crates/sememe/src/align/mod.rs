@@ -174,6 +174,13 @@ fn fit_prepared(
             _ => ShrinkageRule::HeldOut,
         };
     }
+    // Much shrinkage is good for retrieval but hides correlations: the latent size is that of a fit with little.
+    if (options.fit.latent, method) == (LatentSize::Auto, Method::Ibfa)
+        && matches!(options.fit.shrinkage, Shrinkage::By(_))
+    {
+        let little = FitOptions { shrinkage: Shrinkage::Oas, ..options.fit.clone() };
+        options.fit.latent = LatentSize::Of(model::fit(&evidence.moments, &little, &())?.0.latent());
+    }
     // A model of few entries alone says nothing about one that learned from them.
     let tells = !is_learned || given.len() >= TELLING;
     let at_chance = if tells { held_out.at_chance() } else { Vec::new() };

@@ -22,6 +22,19 @@ fn four_views_with_a_full_latent_size_are_warned_of_as_three_are() {
 }
 
 #[test]
+fn much_shrinkage_does_not_hide_latent_dimensions() {
+    let views = numbered(&many_views(400, &[12, 10], 3));
+    let size = |shrinkage: Shrinkage| {
+        let fit = FitOptions::default().with_latent(LatentSize::Auto).with_shrinkage(shrinkage);
+        let options = AlignOptions::default().with_fit(fit);
+        align(views.clone(), &complete_tuples(2, 400), &options, &()).unwrap().alignment.model.latent()
+    };
+    let expected = size(Shrinkage::Oas);
+    assert!(expected > 1);
+    assert_eq!([size(Shrinkage::Auto), size(Shrinkage::By(0.9))], [expected; 2]);
+}
+
+#[test]
 fn resuming_with_other_weights_blames_the_dictionaries() {
     let views = numbered(&many_views(60, &[4, 5, 3], 8));
     let weighted = |weight: f64| {
