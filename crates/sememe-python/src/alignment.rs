@@ -1,6 +1,5 @@
 //! A fitted model with its preparation and sources.
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -16,12 +15,13 @@ use sememe::retrieve::Criterion;
 use sememe::space;
 use sememe::vectors::{Matrix, View};
 
-use crate::arrays::{array_of, array_of_f64, finite_rows, observed_rows, vector};
+use crate::arrays::{array_of, array_of_f64, finite_rows, vector};
 use crate::data::{Data, paired_rows};
 use crate::embeddings::Embeddings;
 use crate::errors::{exception, refused};
 use crate::lexicon::Tuples;
 use crate::moments::Evidence;
+use crate::observed::ObservedRows;
 use crate::options::{Fitting, Gathering};
 use crate::work::{briefly, run};
 
@@ -332,38 +332,6 @@ pub fn told(warnings: &[model::FitWarning]) -> FitWarnings {
     warnings.iter().map(|warning| (warning.to_string(), is_chance(warning))).collect()
 }
 
-/// Rows of several views that belong together; tuples may lack views.
-struct Rows {
-    count: usize,
-    views: Vec<Option<(Matrix, Vec<bool>)>>,
-}
-
-impl Rows {
-    /// The rows, grouped by the views that they have.
-    fn patterns(&self) -> BTreeMap<Vec<usize>, Vec<usize>> {
-        let mut patterns: BTreeMap<Vec<usize>, Vec<usize>> = BTreeMap::new();
-        for row in 0..self.count {
-            patterns.entry(self.observed_in(row)).or_default().push(row);
-        }
-        patterns
-    }
-
-    fn observed_in(&self, row: usize) -> Vec<usize> {
-        let has = |view: &usize| self.views[*view].as_ref().is_some_and(|(_, is_observed)| is_observed[row]);
-        (0..self.views.len()).filter(has).collect()
-    }
-
-    /// The prepared vectors of some rows in some views.
-    fn prepared(&self, alignment: &align::Alignment, views: &[usize], rows: &[usize]) -> sememe::Result<Vec<Matrix>> {
-        let prepare = |&view: &usize| {
-            let (matrix, _) = self.views[view].as_ref().expect("only views that are there are observed");
-            let chosen = if rows.len() == matrix.rows() { matrix.clone() } else { matrix.select(rows) };
-            alignment.prepare(view, chosen)
-        };
-        views.iter().map(prepare).collect()
-    }
-}
-
 impl Alignment {
     fn check_views(&self, views: &[usize]) -> PyResult<()> {
         match views.iter().find(|&&view| view >= self.0.model.views.len()) {
@@ -378,24 +346,9 @@ impl Alignment {
         finite_rows(rows, &format!("the array of view {:?}", self.0.model.views[view].name))
     }
 
-    fn some_rows(&self, views: &[Option<Bound<'_, PyAny>>]) -> PyResult<Rows> {
-        let of_model = &self.0.model.views;
-        if views.len() != of_model.len() {
-            return Err(refused(format!("{} views were given for a model of {}", views.len(), of_model.len())));
-        }
-        let observed = |(view, rows): (&model::ViewModel, &Option<Bound<'_, PyAny>>)| {
-            rows.as_ref().map(|rows| observed_rows(rows, &format!("view {:?}", view.name))).transpose()
-        };
-        let views = of_model.iter().zip(views).map(observed).collect::<PyResult<Vec<_>>>()?;
-        let mut counts = views.iter().flatten().map(|(matrix, _)| matrix.rows());
-        let count = counts.next().unwrap_or(0);
-        if count == 0 || counts.any(|other| other != count) {
-            return Err(refused("the views must have the same number of rows, at least one"));
-        }
-        let rows = Rows { count, views };
-        match (0..count).find(|&row| rows.observed_in(row).is_empty()) {
-            None => Ok(rows),
-            Some(row) => Err(refused(format!("row {row} is missing in every view"))),
-        }
+    /// Rows of all views; some may be missing.
+    fn some_rows(&self, views: &[Option<Bound<'_, PyAny>>]) -> PyResult<ObservedRows> {
+        let names: Vec<&str> = self.0.model.views.iter().map(|view| view.name.as_str()).collect();
+        ObservedRows::of(&names, views)
     }
 }

@@ -13,6 +13,7 @@ mod learning;
 mod lending;
 mod lexicon;
 mod moments;
+mod observed;
 mod options;
 mod retrieve;
 mod space;
