@@ -183,8 +183,11 @@ class FittedModel(Parameterized):
         """
         if compared_with is not None:
             if view is None or isinstance(X, Embeddings):
-                raise ValueError("compared_with is for an array of one view: give view as well")
-            return self._fitted.transform(self._place(view), as_rows(X, "X"), self._place(compared_with))
+                raise ValueError("compared_with is for an array of one view: give the view as well, and vectors without words")
+            own, other = self._place(view), self._place(compared_with)
+            if own == other:
+                raise ValueError(f"compared_with is {compared_with!r}, the view itself; give another")
+            return self._fitted.transform(own, as_rows(X, "X"), other)
         if view is None and self._is_of_xy and is_array(X):
             return self._transform(0, X)
         if view is None:

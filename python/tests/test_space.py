@@ -65,8 +65,10 @@ def test_arrays_are_compared_as_the_words_of_a_space(tmp_path):
     ids, scores = sememe.neighbors(queries, model.transform(arrays[0], "0", compared_with="2"), 5)
     assert [[c.word for c in candidates] for candidates in found] == [[f"w{i}" for i in row] for row in ids]
     np.testing.assert_allclose([[c.score for c in candidates] for candidates in found], scores, atol=1e-5)
-    with pytest.raises(ValueError, match="give view as well"):
+    with pytest.raises(ValueError, match="give the view as well"):
         model.transform(arrays, compared_with="0")
+    with pytest.raises(ValueError, match="the view itself"):
+        model.transform(arrays[0], 0, compared_with="0")
 
 
 def test_a_space_keeps_its_model(space, tmp_path):
