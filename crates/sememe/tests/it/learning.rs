@@ -7,7 +7,7 @@ use sememe::Error;
 use sememe::align;
 use sememe::learn::{self, Learned, Trust};
 use sememe::lexicon::Tuples;
-use sememe::model::{FitOptions, FitWarning, LatentSize, Method};
+use sememe::model::{FitOptions, LatentSize, Method};
 use sememe::moments::Moments;
 use sememe::observe::{Event, Observer};
 use sememe::retrieve::{Criterion, nearest};
@@ -55,12 +55,10 @@ fn a_few_pairs_become_a_lexicon() {
     for trust in [Trust::Keep, Trust::Doubt] {
         let learned = refined(&views, &given, trust);
         let (report, trained) = (learned.report.clone(), learned.fitted.alignment.trained.clone());
-        let is_at_chance = learned.fitted.warnings.iter().any(|warning| matches!(warning, FitWarning::Chance { .. }));
         let after = precision(learned.fitted, 0, 1);
         assert!(after > 90.0 && after > before + 20.0, "{before} became {after}");
         assert!(report.induced > WORDS / 2, "{}", report.induced);
         assert!(report.rounds.last().unwrap().objective > report.rounds[0].objective);
-        assert!(!is_at_chance, "few entries say nothing about what was learned from them");
         // What was found is not what was told.
         let told = align::fit(named(&views), &given, &Default::default(), &()).unwrap().alignment.trained;
         assert_eq!(trained, told);
