@@ -128,13 +128,13 @@ impl Observer for Rounds {
                 output::count(round.words),
                 round.objective
             )),
-            Event::Progress { stage, done, total } => {
-                let percent = 100 * done / total.max(1);
-                match stage {
-                    Stage::Shrinking => self.spinner.set_message(format!("choosing the shrinkage: {percent} %")),
-                    Stage::Calibrating => self.spinner.set_message(format!("calibrating confidences: {percent} %")),
-                    _ => {}
-                }
+            // How many candidates of the shrinkage are tried is not known in advance.
+            Event::Progress { stage: Stage::Shrinking, .. } => {
+                self.spinner.set_message("choosing the shrinkage");
+                ControlFlow::Continue(())
+            }
+            Event::Progress { stage: Stage::Calibrating, done, total } => {
+                self.spinner.set_message(format!("calibrating confidences: {} %", 100 * done / total.max(1)));
                 ControlFlow::Continue(())
             }
             _ => ControlFlow::Continue(()),

@@ -116,7 +116,7 @@ pub(super) fn held_out_pairs(
 }
 
 /// At most [`QUERIES`] of the pairs, evenly spaced.
-pub(super) fn some_of(pairs: &[(usize, usize)]) -> Vec<(usize, usize)> {
+fn some_of(pairs: &[(usize, usize)]) -> Vec<(usize, usize)> {
     pairs.iter().step_by(pairs.len().div_ceil(QUERIES).max(1)).copied().collect()
 }
 
