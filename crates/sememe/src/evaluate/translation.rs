@@ -9,7 +9,7 @@ use super::{Bootstrap, is_zero};
 use crate::error::{Error, Result};
 use crate::lexicon::{Lexicon, TrainedPairs, find_word};
 use crate::observe::Observer;
-use crate::retrieve::{Criterion, Retriever};
+use crate::retrieve::{Criterion, Hit, Retriever};
 use crate::vectors::Embeddings;
 
 /// The policy for out-of-vocabulary words: gold words without a vector, or without a translation that has one.
@@ -35,13 +35,16 @@ pub enum Answer {
 }
 
 /// A gold word and its result.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Outcome {
     /// The source word.
     pub word: String,
     /// How it was translated.
     pub answer: Answer,
+    /// Mean of the precision at the rank of each gold translation that has a vector, from 0 to 1; translations beyond
+    /// the first [`DEPTH`] candidates count 0.
+    pub average_precision: f64,
 }
 
 /// Results of word translation.
@@ -59,6 +62,8 @@ pub struct Translation {
     pub unknown_words: usize,
     /// Number of these with a vector but without a gold translation that has one.
     pub without_known_translation: usize,
+    /// Coverage: per cent of the gold words that were translated.
+    pub coverage: f64,
     /// The policy for out-of-vocabulary words.
     pub oov: Oov,
     /// Precision at 1, 5 and 10: per cent of queries with a gold translation among the first candidates.
@@ -66,6 +71,8 @@ pub struct Translation {
     /// Mean reciprocal rank of the first gold translation, times 100; translations beyond the first [`DEPTH`]
     /// candidates count 0.
     pub mrr: f64,
+    /// Mean average precision over all gold translations of a word, times 100; see [`Outcome::average_precision`].
+    pub map: f64,
     /// The criterion that ranked the candidates.
     pub criterion: Criterion,
     /// Number of queries that are zero vectors. Where the criterion uses cosines, they find nothing and count as wrong.
@@ -83,7 +90,8 @@ impl Translation {
     /// The same results under another policy for out-of-vocabulary words.
     pub fn under(self, oov: Oov) -> Self {
         let ranks = ranks(&self.outcomes, oov);
-        Translation { oov, precision: ranks.precision(), mrr: ranks.mrr(), ..self }
+        let map = mean_average_precision(&self.outcomes, oov);
+        Translation { oov, precision: ranks.precision(), mrr: ranks.mrr(), map, ..self }
     }
 
     /// 95 % confidence intervals of precision and mean reciprocal rank.
@@ -113,13 +121,22 @@ pub struct Unseen {
     pub mrr: f64,
 }
 
+/// Whether an outcome counts under a policy for out-of-vocabulary words.
+fn counts(outcome: &Outcome, oov: Oov) -> bool {
+    oov == Oov::Wrong || outcome.answer != Answer::Unknown
+}
+
+fn mean_average_precision(outcomes: &[Outcome], oov: Oov) -> f64 {
+    let counted = || outcomes.iter().filter(|outcome| counts(outcome, oov));
+    100.0 * counted().map(|outcome| outcome.average_precision).sum::<f64>() / counted().count() as f64
+}
+
 fn ranks(outcomes: &[Outcome], oov: Oov) -> Ranks {
     let rank = |outcome: &Outcome| match outcome.answer {
-        Answer::Found(rank) => Some(Some(rank)),
-        Answer::Missed => Some(None),
-        Answer::Unknown => (oov == Oov::Wrong).then_some(None),
+        Answer::Found(rank) => Some(rank),
+        Answer::Missed | Answer::Unknown => None,
     };
-    Ranks(outcomes.iter().filter_map(rank).collect())
+    Ranks(outcomes.iter().filter(|outcome| counts(outcome, oov)).map(rank).collect())
 }
 
 /// Translates the source words of `gold` (source language in its first column) and compares with its translations. The
@@ -139,11 +156,11 @@ pub fn translation(
     for (word, answers) in answers {
         let index = find_word(source.vocabulary(), word);
         unknown_words += usize::from(index.is_none());
-        let answers: Vec<usize> = answers.iter().filter_map(|word| find_word(target.vocabulary(), word)).collect();
+        let answers: BTreeSet<usize> = answers.iter().filter_map(|word| find_word(target.vocabulary(), word)).collect();
         if let (Some(index), false) = (index, answers.is_empty()) {
             queries.push((outcomes.len(), index, answers));
         }
-        outcomes.push(Outcome { word: word.to_owned(), answer: Answer::Unknown });
+        outcomes.push(Outcome { word: word.to_owned(), answer: Answer::Unknown, average_precision: 0.0 });
     }
     if queries.is_empty() {
         return Err(Error::NotEnoughData(format!(
@@ -156,6 +173,7 @@ pub fn translation(
     for (hits, (at, _, answers)) in found.iter().zip(&queries) {
         let first = hits.iter().position(|hit| answers.contains(&hit.index));
         outcomes[*at].answer = first.map_or(Answer::Missed, |place| Answer::Found(place + 1));
+        outcomes[*at].average_precision = average_precision(hits, answers);
     }
     let ranks = ranks(&outcomes, Oov::Skip);
     Ok(Translation {
@@ -163,15 +181,23 @@ pub fn translation(
         gold_words,
         unknown_words,
         without_known_translation: gold_words - unknown_words - queries.len(),
+        coverage: 100.0 * queries.len() as f64 / gold_words as f64,
         oov: Oov::Skip,
         precision: ranks.precision(),
         mrr: ranks.mrr(),
+        map: mean_average_precision(&outcomes, Oov::Skip),
         criterion: retriever.criterion(),
         // Every other query finds at least one of the targets.
         zero_queries: found.iter().filter(|hits| hits.is_empty()).count(),
         zero_targets: retriever.zero_targets(),
         outcomes,
     })
+}
+
+fn average_precision(hits: &[Hit], answers: &BTreeSet<usize>) -> f64 {
+    let found = hits.iter().enumerate().filter(|(_, hit)| answers.contains(&hit.index));
+    let precisions = found.enumerate().map(|(before, (place, _))| (before + 1) as f64 / (place + 1) as f64);
+    precisions.sum::<f64>() / answers.len() as f64
 }
 
 /// The gold translations of every source word.

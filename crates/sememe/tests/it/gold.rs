@@ -33,9 +33,13 @@ fn words_without_vectors_are_left_out_or_wrong() {
     let expected = [("a", Answer::Found(1)), ("b", Answer::Found(3)), ("c", Answer::Unknown), ("no", Answer::Unknown)];
     assert_eq!(answers, expected);
     assert_close(result.mrr, 100.0 * (1.0 + 1.0 / 3.0) / 2.0, "MRR");
+    // The translations of b are third and fourth.
+    assert_close(result.map, 100.0 * (1.0 + (1.0 / 3.0 + 2.0 / 4.0) / 2.0) / 2.0, "MAP");
+    assert_eq!(result.coverage, 50.0);
     let wrong = result.clone().under(Oov::Wrong);
     assert_eq!((result.precision[&1], wrong.precision[&1], wrong.precision[&5]), (50.0, 25.0, 50.0));
     assert_close(wrong.mrr, result.mrr / 2.0, "MRR");
+    assert_close(wrong.map, result.map / 2.0, "MAP");
     assert_eq!(wrong.under(Oov::Skip), result);
 
     let backwards: Vec<usize> = (0..4).rev().collect();

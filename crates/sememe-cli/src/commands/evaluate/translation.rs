@@ -127,11 +127,12 @@ fn warn_of_zeros(results: &[TranslationEvaluation], global: &Global) {
 }
 
 fn for_people(results: &[TranslationEvaluation], subject: &Subject) -> String {
-    let header: Vec<&str> = std::iter::once("").chain(RANKED).collect();
+    let header: Vec<&str> = std::iter::once("").chain(RANKED).chain(["MAP"]).collect();
     let row = |result: &TranslationEvaluation| {
         let translation = &result.translation;
         let cells = ranked_cells(&translation.precision, translation.mrr, &result.intervals);
-        std::iter::once(name(result)).chain(cells).collect()
+        let map = format!("{:.2}", translation.map);
+        std::iter::once(name(result)).chain(cells).chain([map]).collect()
     };
     let mut text = output::table(&header, results.iter().map(row).collect(), true);
     let compared: Vec<Vec<String>> = results.iter().filter_map(comparison_row).collect();
@@ -182,9 +183,10 @@ fn facts(result: &TranslationEvaluation, subject: &Subject) -> String {
     };
     let wrong = if translation.oov == Oov::Wrong { ", which counts as wrong" } else { "" };
     format!(
-        "{} of {} gold words were translated ({} have no vector, {} no translation with a vector{wrong}), {}; {overlap}",
+        "{} of {} gold words ({:.1} %) were translated ({} have no vector, {} no translation with a vector{wrong}), {}; {overlap}",
         count(translation.queries),
         count(translation.gold_words),
+        translation.coverage,
         count(translation.unknown_words),
         count(translation.without_known_translation),
         case(result.casing)
