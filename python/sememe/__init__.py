@@ -21,7 +21,7 @@ from ._warnings import (
     ZeroVectorWarning,
 )
 from .embeddings import Embeddings, load
-from .estimators import CCA, IBFA, MBFA, LeastSquares, Procrustes
+from .estimators import CCA, IBFA, MBFA, RCSLS, LeastSquares, Procrustes
 from .lexicon import read_lexicon
 from .moments import Moments
 from .retrieval import confidence, neighbors
@@ -44,6 +44,7 @@ __all__ = [
     "NoBetterThanChanceError",
     "NotFittedError",
     "Procrustes",
+    "RCSLS",
     "ReadWarning",
     "Space",
     "ZeroVectorWarning",

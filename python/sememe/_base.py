@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from . import _sememe
 from ._arrays import as_view
 from ._fitted import FittedModel
-from ._defaults import DEFAULTS, as_shrinkage, check_max_iter, extension
+from ._defaults import DEFAULTS, check_max_iter, extension, spelled
 from ._learning import as_learning, as_report
 from ._progress import Progress, reporting
 from ._views import Steps, Views, as_embeddings, as_steps, given_views, named, row_views
@@ -183,8 +183,9 @@ class Aligner(FittedModel):
             raise ValueError(f"n_components is {size!r}: {problem}")
         # The engine has defaults for parameters that an estimator does not have.
         fitting: dict[str, Any] = {theirs: ours[name] for name, theirs in PARAMETERS.items() if name in ours}
-        if "shrinkage" in ours:
-            fitting["shrinkage"] = as_shrinkage(ours["shrinkage"])
+        for name in ("shrinkage", "finish"):
+            if name in ours:
+                fitting[name] = spelled(ours[name])
         if init == "random":
             fitting["random"] = int(ours["random_state"] or 0)
         return {**fitting, "method": self._method, "latent": None if size is None else str(size), "pivot": pivot}
@@ -217,6 +218,7 @@ class Aligner(FittedModel):
         views: Views | None = None,
         identical: str | None = None,
         shrinkage: float | str | None = DEFAULTS["extend_shrinkage"],
+        finish: int | str | None = DEFAULTS["extend_finish"],
         max_iter: int = DEFAULTS["extend_max_iter"],
         tol: float = DEFAULTS["extend_tol"],
         progress: Progress = None,
@@ -228,7 +230,7 @@ class Aligner(FittedModel):
         """
         fitted = self._fitted
         names = [*self.views_, name]
-        fitting = extension(fitted, shrinkage, max_iter, tol)
+        fitting = extension(fitted, shrinkage, finish, max_iter, tol)
         if isinstance(new, Embeddings):
             if lexicon is None and identical is None:
                 raise ValueError(NO_LEXICON)

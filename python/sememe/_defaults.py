@@ -16,13 +16,13 @@ def check_max_iter(max_iter: int) -> None:
         raise ValueError(f"max_iter is {max_iter}: at least one likelihood must be computed")
 
 
-def as_shrinkage(shrinkage: float | str | None) -> str:
-    """Shrinkage as the engine spells it."""
-    return "none" if shrinkage is None else str(shrinkage)
+def spelled(value: float | str | None) -> str:
+    """A shrinkage or a number of steps as the engine spells it."""
+    return "none" if value is None else str(value)
 
 
 def extension(
-    fitted: _sememe.Alignment, shrinkage: float | str | None, max_iter: int, tol: float
+    fitted: _sememe.Alignment, shrinkage: float | str | None, finish: int | str | None, max_iter: int, tol: float
 ) -> dict[str, Any]:
     """Options of adding a view to a fitted model, by their names in the engine."""
     check_max_iter(max_iter)
@@ -30,4 +30,10 @@ def extension(
     for name, is_given in given.items():
         if is_given and fitted.log_likelihood is None:
             raise ValueError(f"{name} would not be used: a view is added to a space of {fitted.method} without iterations")
-    return {"method": None, "shrinkage": as_shrinkage(shrinkage), "iterations": max_iter, "tolerance": tol}
+    return {
+        "method": None,
+        "shrinkage": spelled(shrinkage),
+        "finish": spelled(finish),
+        "iterations": max_iter,
+        "tolerance": tol,
+    }

@@ -23,6 +23,10 @@ class IBFA(Aligner):
     shrinkage
         How covariances are shrunk: ``"auto"`` (chosen by retrieval of held-out pairs, or ``"oas"`` if they are too few), ``"oas"``
         (oracle approximating shrinkage), None (maximum likelihood), or a number from 0 to 0.99.
+    finish
+        Steps of the discriminative finish, which tunes how two views are compared for retrieval: ``"auto"`` (chosen by held-out
+        pairs; IBFA and MBFA alone, and none without shrinkage), None, or a number. Latent vectors and densities stay those of
+        the model; ``transform(X, view, compared_with=other)`` has the tuned coordinates.
     normalize
         Preparation of the vectors: ``"unit"`` (length 1), ``"center"``, ``"standardize"``, several of them, or None. The default,
         ``"auto"``, scales the vectors of words (:class:`Embeddings`) to length 1 and takes arrays as they are.
@@ -57,6 +61,7 @@ class IBFA(Aligner):
         n_components: int | str | None = None,
         *,
         shrinkage: float | str | None = DEFAULTS["shrinkage"],
+        finish: int | str | None = DEFAULTS["finish"],
         normalize: Steps = "auto",
         lower: bool = False,
         exponent: float | None = None,
@@ -64,6 +69,7 @@ class IBFA(Aligner):
     ):
         self.n_components = n_components
         self.shrinkage = shrinkage
+        self.finish = finish
         self.normalize = normalize
         self.lower = lower
         self.exponent = exponent
@@ -109,6 +115,7 @@ class MBFA(Aligner):
         n_components: int | str | None = None,
         *,
         shrinkage: float | str | None = DEFAULTS["shrinkage"],
+        finish: int | str | None = DEFAULTS["finish"],
         normalize: Steps = "auto",
         lower: bool = False,
         monolingual: float | None = None,
@@ -120,6 +127,7 @@ class MBFA(Aligner):
     ):
         self.n_components = n_components
         self.shrinkage = shrinkage
+        self.finish = finish
         self.normalize = normalize
         self.lower = lower
         self.monolingual = monolingual
@@ -147,6 +155,7 @@ class CCA(Aligner):
         *,
         algorithm: str = "exact",
         shrinkage: float | str | None = DEFAULTS["shrinkage"],
+        finish: int | str | None = DEFAULTS["finish"],
         normalize: Steps = "auto",
         lower: bool = False,
         dewhiten: bool = DEFAULTS["dewhiten"],
@@ -154,6 +163,7 @@ class CCA(Aligner):
         self.n_components = n_components
         self.algorithm = algorithm
         self.shrinkage = shrinkage
+        self.finish = finish
         self.normalize = normalize
         self.lower = lower
         self.dewhiten = dewhiten
@@ -178,16 +188,33 @@ class Procrustes(Aligner):
     ----------
     pivot
         Name or index of the view that the others are mapped to; by default the second of two, the first of more.
-    normalize, lower
+    finish, normalize, lower
         As for :class:`IBFA`.
     """
 
     _method = "svd"
 
-    def __init__(self, pivot: str | int | None = None, *, normalize: Steps = "auto", lower: bool = False):
+    def __init__(
+        self,
+        pivot: str | int | None = None,
+        *,
+        finish: int | str | None = DEFAULTS["finish"],
+        normalize: Steps = "auto",
+        lower: bool = False,
+    ):
         self.pivot = pivot
+        self.finish = finish
         self.normalize = normalize
         self.lower = lower
+
+
+class RCSLS(Procrustes):
+    """Relaxed CSLS (Joulin et al. 2018): the maps of :class:`Procrustes`, tuned for retrieval by CSLS.
+
+    It needs the vectors of the pairs: moments alone are not enough.
+    """
+
+    _method = "rcsls"
 
 
 class LeastSquares(Aligner):
@@ -195,7 +222,7 @@ class LeastSquares(Aligner):
 
     Parameters
     ----------
-    pivot, normalize, lower
+    pivot, finish, normalize, lower
         As for :class:`Procrustes`.
     ridge
         Penalty, as a fraction of the mean variance.
@@ -208,11 +235,13 @@ class LeastSquares(Aligner):
         pivot: str | int | None = None,
         *,
         ridge: float = DEFAULTS["ridge"],
+        finish: int | str | None = DEFAULTS["finish"],
         normalize: Steps = "auto",
         lower: bool = False,
     ):
         self.pivot = pivot
         self.ridge = ridge
+        self.finish = finish
         self.normalize = normalize
         self.lower = lower
 
@@ -224,5 +253,6 @@ BY_METHOD: dict[str, tuple[type[Aligner], dict[str, Any]]] = {
     "cca": (CCA, {}),
     "cca-nipals": (CCA, {"algorithm": "nipals"}),
     "svd": (Procrustes, {}),
+    "rcsls": (RCSLS, {}),
     "least-squares": (LeastSquares, {}),
 }

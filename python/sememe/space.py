@@ -272,6 +272,7 @@ class Space(Evaluations):
         *,
         identical: str | None = None,
         shrinkage: float | str | None = DEFAULTS["extend_shrinkage"],
+        finish: int | str | None = DEFAULTS["extend_finish"],
         max_iter: int = DEFAULTS["extend_max_iter"],
         tol: float = DEFAULTS["extend_tol"],
         output: Path | None = None,
@@ -283,7 +284,7 @@ class Space(Evaluations):
         """
         if lexicon is None and identical is None:
             raise ValueError(NO_LEXICON)
-        fitting = extension(self._native.alignment, shrinkage, max_iter, tol)
+        fitting = extension(self._native.alignment, shrinkage, finish, max_iter, tol)
         lexicons = as_lexicons(lexicon, [*self.views, name])
         with reporting(progress, "fitting") as report:
             native = embeddings._native

@@ -298,8 +298,8 @@ def test_lexicons_in_every_form(demo, tmp_path):
 def test_defaults_are_those_of_the_engine():
     defaults = _sememe.defaults()
     parameters = sememe.MBFA().get_params()
-    assert {name: parameters[name] for name in ("shrinkage", "max_iter", "tol", "solver")} == {
-        name: defaults[name] for name in ("shrinkage", "max_iter", "tol", "solver")
+    assert {name: parameters[name] for name in ("shrinkage", "finish", "max_iter", "tol", "solver")} == {
+        name: defaults[name] for name in ("shrinkage", "finish", "max_iter", "tol", "solver")
     }
     assert inspect.signature(sememe.Moments.gather).parameters["normalize"].default == defaults["normalize"]
     sentences = inspect.signature(sememe.Space.evaluate_sentences).parameters
@@ -307,7 +307,7 @@ def test_defaults_are_those_of_the_engine():
     assert sememe.LeastSquares().ridge == defaults["ridge"] and sememe.IBFA().dewhiten == defaults["dewhiten"]
     for extend in (sememe.IBFA.extend, sememe.Space.extend):
         arguments = inspect.signature(extend).parameters
-        for name in ("shrinkage", "max_iter", "tol"):
+        for name in ("shrinkage", "finish", "max_iter", "tol"):
             assert arguments[name].default == defaults[f"extend_{name}"]
     # What an estimator has no parameter for is not said at all.
-    assert set(sememe.Procrustes()._fitting(["x", "y"])) == {"method", "latent", "pivot"}
+    assert set(sememe.Procrustes()._fitting(["x", "y"])) == {"method", "latent", "pivot", "finish"}

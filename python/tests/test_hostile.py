@@ -11,7 +11,7 @@ from conftest import factors
 X, Y = (view.astype("f4") for view in factors((4, 3), rows=50))
 NAN = np.full_like(X, np.nan)
 MODEL = sememe.IBFA(2, shrinkage=0.1).fit([X, Y])
-ESTIMATORS = [sememe.IBFA, sememe.MBFA, sememe.CCA, sememe.Procrustes, sememe.LeastSquares]
+ESTIMATORS = [sememe.IBFA, sememe.MBFA, sememe.CCA, sememe.Procrustes, sememe.RCSLS, sememe.LeastSquares]
 ONE_ROW = np.vstack([Y[:1], np.full_like(Y[1:], np.nan)])
 
 HOSTILE = {

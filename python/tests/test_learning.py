@@ -118,10 +118,10 @@ def test_what_cannot_be_learned_from():
         sememe.IBFA(normalize="unit").fit([X[:50], Y[:50]], unsupervised=True)
     with pytest.raises(ValueError, match="50 words"):
         sememe.IBFA(normalize="unit").fit([X[:50], Y], [(0, 1)], refine=True)
-    with pytest.raises(ValueError, match="no given pair"):
+    with pytest.raises(ValueError, match="none of the given pairs"):
         sememe.IBFA(normalize="unit").fit([X, Y], [], refine=True)
     words = [sememe.Embeddings([f"{view}{i}" for i in range(WORDS)], rows) for view, rows in (("a", X), ("b", Y))]
-    with pytest.raises(ValueError, match="no given pair"):
+    with pytest.raises(ValueError, match="none of the given pairs"):
         sememe.IBFA(normalize="unit").fit(words, identical="strings", refine=True)
 
 

@@ -16,7 +16,7 @@ from sklearn.preprocessing import StandardScaler
 import sememe
 from conftest import factors
 
-ESTIMATORS = [sememe.IBFA, sememe.MBFA, sememe.CCA, sememe.Procrustes, sememe.LeastSquares]
+ESTIMATORS = [sememe.IBFA, sememe.MBFA, sememe.CCA, sememe.Procrustes, sememe.RCSLS, sememe.LeastSquares]
 
 
 @pytest.mark.parametrize("kind", ESTIMATORS)

@@ -133,6 +133,10 @@ impl Observer for Rounds {
                 self.spinner.set_message("choosing the shrinkage");
                 ControlFlow::Continue(())
             }
+            Event::Progress { stage: Stage::Finishing, done, total } => {
+                let percent = 100 * done / total.max(1);
+                self.show(format!("tuning for retrieval: {percent} % (Ctrl-C keeps the best so far)"))
+            }
             Event::Progress { stage: Stage::Calibrating, done, total } => {
                 self.spinner.set_message(format!("calibrating confidences: {} %", 100 * done / total.max(1)));
                 ControlFlow::Continue(())

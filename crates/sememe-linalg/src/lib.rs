@@ -24,7 +24,8 @@ pub use self::eigen::{Eigen, largest_eigenvalue};
 pub use self::elementwise::{add_outer, add_scaled, block, dot, inner, scale_columns, symmetric, trace};
 pub use self::mat::Mat;
 pub use self::products::{
-    add_product, outer_gram, product_of_rows, symmetric_product, times, times_transpose, times_vector, transpose_times,
+    add_product, outer_gram, product_of_columns, product_of_rows, symmetric_product, times, times_transpose,
+    times_vector, transpose_times,
 };
 pub use self::svd::Svd;
 pub use self::views::{AsMatrix, MatMut, MatRef};

@@ -151,6 +151,37 @@ pub fn product_of_rows(a: &[f32], b: &[f32], k: usize, out: &mut [f32]) {
     }
 }
 
+/// `out = Aᵀ B` in f32 for row-major `A` (k x m), `B` (k x n) and `out` (m x n), on one thread.
+pub fn product_of_columns(a: &[f32], b: &[f32], (m, n): (usize, usize), out: &mut [f32]) {
+    let k = a.len() / m;
+    assert!(a.len() == k * m && b.len() == k * n && out.len() == m * n, "shapes {k} x {m} and {k} x {n} must agree");
+    let stride = |len: usize| isize::try_from(len).expect("a slice fits in the address space");
+    // SAFETY: as for `product_of_rows`.
+    unsafe {
+        gemm::gemm(
+            m,
+            n,
+            k,
+            out.as_mut_ptr(),
+            1,
+            stride(n),
+            false,
+            a.as_ptr(),
+            stride(m),
+            1,
+            b.as_ptr(),
+            1,
+            stride(n),
+            0.0,
+            1.0,
+            false,
+            false,
+            false,
+            Parallelism::None,
+        );
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::sample;
@@ -169,6 +200,15 @@ mod tests {
         let mut out = [0.0; 8];
         product_of_rows(&a, &b, 3, &mut out);
         assert_eq!(out, [4.0, 2.0, 12.0, 6.0, 10.0, 5.0, 30.0, 15.0]);
+    }
+
+    #[test]
+    fn product_of_columns_sums_over_rows() {
+        let a = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0];
+        let b = [1.0, 0.0, 2.0, 0.0, 1.0, 1.0, 3.0, 0.0, 1.0];
+        let mut out = [0.0; 6];
+        product_of_columns(&a, &b, (2, 3), &mut out);
+        assert_eq!(out, [16.0, 3.0, 10.0, 20.0, 4.0, 14.0]);
     }
 
     #[test]

@@ -41,6 +41,8 @@ pub struct Fitting {
     #[pyo3(default)]
     shrinkage: Option<String>,
     #[pyo3(default)]
+    finish: Option<String>,
+    #[pyo3(default)]
     exponent: Option<f64>,
     #[pyo3(default)]
     dewhiten: Option<bool>,
@@ -71,6 +73,9 @@ impl Fitting {
         }
         if let Some(shrinkage) = &self.shrinkage {
             options.shrinkage = shrinkage.parse().map_err(exception)?;
+        }
+        if let Some(finish) = &self.finish {
+            options.finish = finish.parse().map_err(exception)?;
         }
         options.dewhiten = self.dewhiten.unwrap_or(options.dewhiten);
         options.ridge = self.ridge.unwrap_or(options.ridge);
@@ -109,12 +114,14 @@ pub fn defaults(py: Python<'_>) -> PyResult<HashMap<&'static str, Py<PyAny>>> {
     Ok(HashMap::from([
         ("normalize", normalize.into_py_any(py)?),
         ("shrinkage", fit.shrinkage.to_string().into_py_any(py)?),
+        ("finish", fit.finish.to_string().into_py_any(py)?),
         ("dewhiten", fit.dewhiten.into_py_any(py)?),
         ("ridge", fit.ridge.into_py_any(py)?),
         ("solver", solver.into_py_any(py)?),
         ("max_iter", fit.mbfa.evaluations.into_py_any(py)?),
         ("tol", fit.mbfa.tolerance.into_py_any(py)?),
         ("extend_shrinkage", extend.shrinkage.to_string().into_py_any(py)?),
+        ("extend_finish", extend.finish.to_string().into_py_any(py)?),
         ("extend_max_iter", extend.mbfa.evaluations.into_py_any(py)?),
         ("extend_tol", extend.mbfa.tolerance.into_py_any(py)?),
         ("sif_a", SIF_A.into_py_any(py)?),

@@ -2,13 +2,13 @@
 
 use clap::{Args, ValueEnum};
 use sememe::model::mbfa::{MbfaOptions, Solver, Start};
-use sememe::model::{FitOptions, LatentSize, Method, Shrinkage};
+use sememe::model::{FinishSteps, FitOptions, LatentSize, Method, Shrinkage};
 
 /// How to fit a model.
 #[derive(Args)]
 #[command(next_help_heading = "Fitting")]
 pub struct Fitting {
-    /// ibfa, mbfa, cca, cca-nipals, svd or least-squares [default: ibfa for two views, mbfa for more]
+    /// ibfa, mbfa, cca, cca-nipals, svd, rcsls or least-squares [default: ibfa for two views, mbfa for more]
     #[arg(long, value_name = "METHOD")]
     pub method: Option<Method>,
     /// Latent size: a number, auto (Bayesian information criterion) or largest (the smallest dimension of a view)
@@ -19,6 +19,10 @@ pub struct Fitting {
     /// from 0 to 0.99
     #[arg(long, default_value_t = FitOptions::default().shrinkage, value_name = "HOW")]
     pub shrinkage: Shrinkage,
+    /// Discriminative finish, steps of tuning for retrieval: auto (ibfa and mbfa, chosen on held-out translations; none
+    /// without shrinkage), none, or a number of steps
+    #[arg(long, default_value_t = FitOptions::default().finish, value_name = "STEPS")]
+    pub finish: FinishSteps,
     /// ibfa: weight latent coordinates by this power of their canonical correlation [default: 0.5, the posterior mean]
     #[arg(long, value_name = "POWER")]
     pub exponent: Option<f64>,
@@ -28,7 +32,7 @@ pub struct Fitting {
     /// least-squares: ridge penalty, as a fraction of the mean variance
     #[arg(long, default_value_t = FitOptions::default().ridge, value_name = "FRACTION")]
     pub ridge: f64,
-    /// svd, least-squares: pivot, the view that the others are mapped to [default: the second of two, the first of more]
+    /// svd, rcsls, least-squares: pivot, the view that the others are mapped to [default: the second of two, the first of more]
     #[arg(long, value_name = "VIEW")]
     pub pivot: Option<String>,
     /// mbfa: starting point; random uses --seed
@@ -51,6 +55,7 @@ impl Fitting {
             .with_method(self.method)
             .with_latent(self.latent.unwrap_or_default())
             .with_shrinkage(self.shrinkage)
+            .with_finish(self.finish)
             .with_exponent(self.exponent)
             .with_dewhiten(self.dewhiten)
             .with_ridge(self.ridge)

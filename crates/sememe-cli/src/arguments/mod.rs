@@ -16,7 +16,7 @@ use std::path::PathBuf;
 
 use clap::parser::ValueSource;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
-use sememe::model::{FitOptions, Shrinkage};
+use sememe::model::{FinishSteps, FitOptions, Shrinkage};
 use sememe::vectors::Format;
 
 pub use self::evaluation::{
@@ -254,6 +254,9 @@ pub struct Extend {
     /// Shrink the covariance of the new view: auto, oas, none, or a number from 0 to 0.99
     #[arg(long, default_value_t = FitOptions::for_new_view().shrinkage, value_name = "HOW")]
     pub shrinkage: Shrinkage,
+    /// Discriminative finish between the new view and each known one: auto, none, or a number of steps; see sememe align
+    #[arg(long, default_value_t = FitOptions::for_new_view().finish, value_name = "STEPS")]
+    pub finish: FinishSteps,
     /// Evaluate the likelihood at most this often
     #[arg(long, default_value_t = FitOptions::for_new_view().mbfa.evaluations, value_name = "N")]
     pub iterations: usize,
@@ -275,6 +278,10 @@ pub struct Project {
     /// File to write; its extension decides the format
     #[arg(long, short, value_name = "FILE")]
     pub output: PathBuf,
+    /// Write the coordinates in which the view is compared with this one by cosines, with the discriminative finish,
+    /// instead of E[z|x]
+    #[arg(long, value_name = "VIEW")]
+    pub compared_with: Option<String>,
     /// Write this format, regardless of the extension
     #[arg(long, value_name = "FORMAT", value_parser = parse_format)]
     pub to: Option<Format>,

@@ -64,7 +64,7 @@ pub fn run(arguments: &Extend, global: &Global, interruption: &Arc<Interruption>
     stopwatch.finished("reading");
 
     let rounds = Rounds::new(global, interruption);
-    let mut options = FitOptions::for_new_view().with_shrinkage(arguments.shrinkage);
+    let mut options = FitOptions::for_new_view().with_shrinkage(arguments.shrinkage).with_finish(arguments.finish);
     options.mbfa.evaluations = arguments.iterations;
     options.mbfa.tolerance = arguments.tolerance;
     rounds.stage("fitting the new view");

@@ -7,7 +7,7 @@ use sememe::vectors::{self, Format};
 use serde_json::json;
 
 use super::read_to_change;
-use crate::arguments::{Global, Project};
+use crate::arguments::{BadUsage, Global, Project};
 use crate::output::{self, count};
 use crate::progress::{Rounds, Stopwatch};
 
@@ -18,11 +18,19 @@ pub fn run(arguments: &Project, global: &Global) -> anyhow::Result<()> {
     let mut stopwatch = Stopwatch::start(global);
     let space = Space::open(&arguments.space)?;
     let view = space.alignment().model.view_index(&arguments.vectors.name)?;
+    let other = arguments.compared_with.as_deref().map(|name| space.alignment().model.view_index(name)).transpose()?;
+    if other == Some(view) {
+        return Err(BadUsage("--compared-with must name another view".to_owned()).into());
+    }
     let read = read_to_change(&arguments.vectors.path, arguments.words.clone(), &arguments.reading, global)?;
     let report = ViewRead::new(&read);
     stopwatch.finished("reading");
     let spinner = Rounds::waiting(global, "projecting");
-    let projected = space.alignment().project(view, read.embeddings).map(|projected| projected.view.named());
+    let projected = space.alignment().project(view, read.embeddings).and_then(|projected| {
+        let latent = projected.view.named();
+        let Some(other) = other else { return Ok(latent) };
+        Ok(latent.with_matrix(space.alignment().compared_with(view, other, latent.matrix().clone())?))
+    });
     stopwatch.finished("projecting");
     spinner.stage("writing");
     let written = projected.and_then(|projected| {

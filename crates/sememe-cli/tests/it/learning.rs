@@ -56,5 +56,5 @@ fn what_cannot_be_learned_is_said() {
     assert!(nothing.contains("--unsupervised"), "{nothing}");
     std::fs::write(path.join("none.txt"), "zzzz qqqq\n").unwrap();
     let none = refused(path, &["align", &en, &fr, "--lexicon", "en-fr=none.txt", "--refine", "-o", "space"]);
-    assert!(none.contains("no given pair"), "{none}");
+    assert!(none.contains("none of the given pairs"), "{none}");
 }

@@ -38,6 +38,7 @@ pub fn colour_of(method: Method) -> usize {
         Method::LeastSquares => 3,
         Method::CcaNipals => 4,
         Method::Mbfa => 5,
-        _ => 6,
+        Method::Rcsls => 6,
+        _ => 7,
     }
 }

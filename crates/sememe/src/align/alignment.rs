@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::path::Path;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +10,7 @@ use crate::error::Result;
 use crate::files::Input;
 use crate::lexicon::TrainedPairs;
 use crate::model::mbfa::Trace;
-use crate::model::{Emission, LatentView, Method, Model, ViewModel};
+use crate::model::{Emission, Finish, LatentView, Method, Model, ViewModel};
 use crate::moments::Sources;
 use crate::prepare::{Policy, Preparation};
 use crate::retrieve::{Calibration, Criterion, PairCoordinates};
@@ -56,6 +57,11 @@ pub struct PairCalibration {
     pub calibration: Calibration,
 }
 
+/// The array with the map of one side of a finish.
+fn finish_array(number: usize, side: usize) -> String {
+    format!("finish.{number}.{side}")
+}
+
 #[derive(Serialize, Deserialize)]
 struct Metadata {
     kind: String,
@@ -72,6 +78,15 @@ struct Metadata {
     /// Empty for models fitted from moments, and in files written before confidences were calibrated by criterion.
     #[serde(default)]
     calibrations: Vec<PairCalibration>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    finishes: Vec<FinishMetadata>,
+}
+
+/// A pair of views whose maps the file has.
+#[derive(Serialize, Deserialize)]
+struct FinishMetadata {
+    views: [usize; 2],
+    steps: usize,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -101,7 +116,7 @@ impl Alignment {
     }
 
     /// Latent vectors of a view in the coordinates in which they are compared by cosines with those of another view,
-    /// which the calibrations are for. For a model of two views they are the latent vectors.
+    /// which the calibrations are for. For a model of two views without a finish they are the latent vectors.
     pub fn compared_with(&self, view: usize, other: usize, latent: Matrix) -> Result<Matrix> {
         // Both sides must come from the same decomposition.
         Ok(match PairCoordinates::of(&self.model, view.min(other), view.max(other))? {
@@ -132,7 +147,7 @@ impl Alignment {
     }
 
     fn contents(&self) -> Contents<'static, Metadata> {
-        let Model { method, views, tuples, log_likelihood, rho, shrinkage, trace } = &self.model;
+        let Model { method, views, tuples, log_likelihood, rho, shrinkage, trace, finishes } = &self.model;
         let mut tensors = self.preparation.tensors();
         if !rho.is_empty() {
             tensors.push(("rho".to_owned(), Tensor::f64s(rho)));
@@ -147,6 +162,11 @@ impl Alignment {
             if let Some(Emission { w, psi }) = &view.emission {
                 add("w", Tensor::matrix(w));
                 add("psi", Tensor::matrix(psi));
+            }
+        }
+        for (number, finish) in finishes.iter().enumerate() {
+            for (side, map) in finish.maps.iter().enumerate() {
+                tensors.push((finish_array(number, side), Tensor::matrix(map)));
             }
         }
         let metadata = Metadata {
@@ -169,6 +189,9 @@ impl Alignment {
             trace: trace.clone(),
             sources: self.sources.clone(),
             calibrations: self.calibrations.clone(),
+            finishes: (finishes.iter())
+                .map(|finish| FinishMetadata { views: finish.views, steps: finish.steps })
+                .collect(),
         };
         Contents { metadata, tensors }
     }
@@ -212,6 +235,14 @@ impl Alignment {
                 },
             });
         }
+        let mut finishes = Vec::new();
+        for (number, &FinishMetadata { views: [a, b], steps }) in metadata.finishes.iter().enumerate() {
+            if !(a < b && b < views.len()) {
+                return Err(file.error("has a finish of views that are none of its own"));
+            }
+            let map = |side: usize| file.matrix(&finish_array(number, side), latent, latent).map(Arc::new);
+            finishes.push(Finish { views: [a, b], maps: [map(0)?, map(1)?], steps });
+        }
         let dims: Vec<usize> = metadata.views.iter().map(|view| view.dim).collect();
         let preparation = Preparation::read(file, metadata.policy, &dims)?;
         let model = Model {
@@ -222,6 +253,7 @@ impl Alignment {
             rho: if file.has("rho") { file.f64s("rho", latent)? } else { Vec::new() },
             shrinkage: metadata.views.iter().map(|view| view.shrinkage).collect(),
             trace: metadata.trace,
+            finishes,
         };
         let words = metadata.views.iter().map(|view| view.words).collect();
         let file_hashes = metadata.views.iter().map(|view| view.file_hash.clone()).collect();

@@ -6,7 +6,8 @@
 
 use std::collections::BTreeMap;
 
-use super::{Alignment, PairCalibration, calibration, held_out, held_out_pair, short_fit, unless_stopped};
+use super::folds::{Folds, Project, Rows, Split, splits};
+use super::{Alignment, finish_and_calibrate, held_out, held_out_pair, short_fit};
 use crate::error::{Error, Result};
 use crate::lexicon::{TrainedPairs, Tuples};
 use crate::linalg::{Cholesky, Mat, symmetric, times_vector};
@@ -69,11 +70,17 @@ pub fn extend(
         options.shrinkage = extension.held_out_shrinkage(tuples);
     }
     let NewView { model: fitted, shrinkage, warnings } = extension.fit(tuples, &options, observer)?;
-    extended.calibrations.extend(unless_stopped(extension.calibrations(tuples, &options, observer))?);
     extended.words.push(0);
     extended.file_hashes.push(None);
-    extended.model.views.push(fitted);
+    extended.model.views.push(fitted.clone());
     extended.model.shrinkage.push(shrinkage);
+    let splits = splits(tuples);
+    let folds = extension.folds(&splits, tuples, &options, observer);
+    let project = extension.project(fitted);
+    let finish = options.finish_for(alignment.model.method, alignment.model.latent());
+    let (finishes, calibrations) = finish_and_calibrate(folds, &extended.model, (&project, tuples), finish, observer)?;
+    extended.model.finishes.extend(finishes);
+    extended.calibrations.extend(calibrations);
     let latent = extended.model.latent_view(alignment.model.views.len(), view)?;
     Ok(Extended { alignment: extended, latent, warnings })
 }
@@ -105,36 +112,37 @@ impl Extension<'_> {
             method @ (Method::Svd | Method::LeastSquares) => {
                 map_to_latent(method, name, (self.model.latent(), self.mean_pairs(tuples)?), options)
             }
-            method @ (Method::Cca | Method::CcaNipals) => Err(not_extendable(method)),
+            method @ (Method::Cca | Method::CcaNipals | Method::Rcsls) => Err(not_extendable(method)),
         }
     }
 
-    /// Calibrates confidences between the new view and each known one, by cross-validation of the new view's fit.
-    fn calibrations(
-        &self,
-        tuples: &Tuples,
+    /// Fits of the new view to parts of the tuples, to be retrieved from and by each known view.
+    fn folds<'b>(
+        &'b self,
+        splits: &'b [Split],
+        tuples: &'b Tuples,
         options: &FitOptions,
         observer: &dyn Observer,
-    ) -> Result<Vec<PairCalibration>> {
+    ) -> Result<Folds<'b>> {
         let new = self.latent.len();
         let options = short_fit(options);
         let names = self.model.views.iter().map(|view| view.name.as_str()).chain([self.view.name()]);
         let known = self.latent.iter().map(|known| known.as_ref().map(View::rows));
-        let rows: Vec<Option<&Matrix>> = known.chain([Some(self.view.rows())]).collect();
+        let rows: Rows = known.chain([Some(self.view.rows())]).collect();
         let pairs: Vec<[usize; 2]> = (0..new).map(|known| [known, new]).collect();
-        let splits = calibration::folds(tuples);
-        let names: Vec<&str> = names.collect();
-        calibration::of_fits(&names, &rows, &pairs, (&splits, tuples), observer, |split| {
-            let fitted = self.fit(&split.seen, &options, &())?;
+        Folds::new(names.map(str::to_owned).collect(), (rows, pairs), (splits, tuples), observer, |split| {
+            let fitted = self.fit(&split.seen(), &options, &())?;
             let mut extended = self.model.clone();
             extended.views.push(fitted.model.clone());
             extended.shrinkage.push(fitted.shrinkage);
-            // The vectors of known views are latent vectors already.
-            let project = move |view: usize, rows: &Matrix| {
-                if view == new { fitted.model.project(rows) } else { Ok(rows.clone()) }
-            };
-            Ok((extended, Box::new(project) as calibration::Project))
+            Ok((extended, self.project(fitted.model)))
         })
+    }
+
+    /// Projects rows of the new view. The vectors of known views are latent vectors already.
+    fn project(&self, fitted: model::ViewModel) -> Project<'static> {
+        let new = self.latent.len();
+        Box::new(move |view, rows| if view == new { fitted.project(rows) } else { Ok(rows.clone()) })
     }
 
     /// The tuples by their known views, with what these say of `z`.
@@ -222,7 +230,7 @@ impl Alignment {
             // The new view of a generative model is fitted as one of multiple-battery factor analysis.
             Method::Ibfa | Method::Mbfa => Method::Mbfa.check_uses(options),
             method @ (Method::Svd | Method::LeastSquares) => method.check_uses(options),
-            method @ (Method::Cca | Method::CcaNipals) => Err(not_extendable(method)),
+            method @ (Method::Cca | Method::CcaNipals | Method::Rcsls) => Err(not_extendable(method)),
         }
     }
 }

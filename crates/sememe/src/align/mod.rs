@@ -3,9 +3,14 @@
 mod alignment;
 mod calibration;
 mod extend;
+mod finish;
+mod finish_steps;
+mod folds;
 mod held_out;
 mod held_out_pair;
 mod logistic;
+mod rcsls;
+mod row_products;
 mod span;
 mod summary;
 
@@ -14,17 +19,21 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 pub use self::alignment::{Alignment, PairCalibration};
-pub(crate) use self::calibration::{Split, folds};
 pub use self::extend::{Extended, extend};
+use self::finish_steps::finish_model;
+use self::folds::{Folds, Project};
+pub(crate) use self::folds::{Split, splits};
 use self::held_out::HeldOut;
 pub use self::held_out::shrinkage as held_out_shrinkage;
 pub(crate) use self::held_out::{is_clearly_positive, short_fit};
 use self::span::Spans;
-pub use self::summary::{AlignSummary, AlignedView, ShrinkageRule};
+pub use self::summary::{AlignSummary, AlignedView, FinishedPair, ShrinkageRule};
 use crate::error::{Error, Result};
 use crate::lexicon::{TrainedPairs, Tuples};
 use crate::model::mbfa::Start;
-use crate::model::{self, FitOptions, FitWarning, LatentSize, LatentView, Method, Shrinkage};
+use crate::model::{
+    self, Finish, FinishSteps, FitOptions, FitWarning, LatentSize, LatentView, Method, Model, Shrinkage,
+};
 use crate::moments::{Evidence, EvidenceOptions, Moments};
 use crate::names::setters;
 use crate::observe::{Observer, Remembering};
@@ -55,6 +64,16 @@ impl AlignOptions {
         method.check_uses(fit.asked_shrinkage())?;
         method.check_uses(self.evidence.monolingual.map(|_| "monolingual"))?;
         Ok(method)
+    }
+
+    /// Checks that nothing is asked for that moments alone do not allow.
+    fn check_without_rows(&self) -> Result<()> {
+        let needed = "it needs the vectors of training pairs, which moments do not have; give vectors and dictionaries";
+        match (self.fit.method, self.fit.finish) {
+            (Some(method @ Method::Rcsls), _) => Err(Error::argument("method", method, needed)),
+            (_, finish @ FinishSteps::Of(1..)) => Err(Error::argument("finish", finish, needed)),
+            _ => Ok(()),
+        }
     }
 }
 
@@ -106,7 +125,7 @@ impl Fitted {
 /// [`align`](align()) without the projection.
 pub fn fit(views: Vec<View>, tuples: &Tuples, options: &AlignOptions, observer: &dyn Observer) -> Result<Fitted> {
     options.check(&views.iter().map(View::name).collect::<Vec<_>>(), &[])?;
-    fit_with(views, tuples, tuples, folds(tuples), options, observer)
+    fit_with(views, tuples, tuples, splits(tuples), options, observer)
 }
 
 /// [`fit`] to given and induced tuples. The splits calibrate confidences; without any there are none. Only given tuples
@@ -164,9 +183,10 @@ fn fit_prepared(
     };
     let mut shrinkage_rule = ShrinkageRule::Given;
     if options.fit.shrinkage == Shrinkage::Auto && method.shrinks() {
-        let chosen = match is_learned {
-            false => held_out.best_shrinkage(observer),
-            true => held_out_shrinkage(&evidence.moments, &prepared, tuples, &options.fit, observer),
+        // Few given entries choose badly for a model that is mostly of induced pairs.
+        let chosen = match !is_learned || given.len() >= TELLING {
+            true => held_out.best_shrinkage(observer),
+            false => held_out_shrinkage(&evidence.moments, &prepared, tuples, &options.fit, observer),
         };
         options.fit.shrinkage = chosen.or_else(|error| unless_learned(error).map(|()| Shrinkage::Auto))?;
         shrinkage_rule = match options.fit.shrinkage {
@@ -185,29 +205,80 @@ fn fit_prepared(
     let tells = !is_learned || given.len() >= TELLING;
     let at_chance = if tells { held_out.at_chance() } else { Vec::new() };
     let monolingual = evidence.moments.of_single_views();
-    let (mut alignment, mut warnings) = fit_evidence(evidence, &options, observer)?;
+    let rows = Some((&prepared[..], tuples));
+    let (mut alignment, mut warnings) = fit_to_evidence(evidence, rows, &options, observer)?;
     let name = |view: usize| alignment.model.views[view].name.clone();
     let at_chance = at_chance.into_iter().map(|(views, entries)| (views.map(name), entries));
     warnings.extend(at_chance.map(|(views, entries)| FitWarning::Chance { views, entries }));
     let names: Vec<&str> = prepared.iter().map(View::name).collect();
     alignment.trained = Some(TrainedPairs::of(given, &names, |view, row| prepared[view].label(row)));
-    let data = (&splits[..], given);
-    let calibrated = calibration::of_model(&alignment.model, &prepared, data, &monolingual, &options.fit, observer);
-    alignment.calibrations = unless_stopped(calibrated)?;
+    let model = &alignment.model;
+    let folds = Folds::of_model(model, &prepared, (&splits, given), &monolingual, &options.fit, observer);
+    let views = model.views.clone();
+    let project: Project = Box::new(move |view, rows| views[view].project(rows));
+    let finish = options.fit.finish_for(method, model.latent());
+    // Given entries are surer than induced ones, if there are any that can choose.
+    let tuned = if splits.is_empty() { tuples } else { given };
+    let (finishes, calibrations) = finish_and_calibrate(folds, model, (&project, tuned), finish, observer)?;
+    alignment.model.finishes = finishes;
+    alignment.calibrations = calibrations;
     Ok(Fitted { alignment, prepared, shrinkage_rule, warnings })
 }
 
-/// A fit that was stopped early is kept, without confidences.
-fn unless_stopped(calibrated: Result<Vec<PairCalibration>>) -> Result<Vec<PairCalibration>> {
-    match calibrated {
+/// The finishes of a model and its calibrations, both by what is held out of the folds. A fit that was stopped early is
+/// kept: with the steps of the finish so far, and without confidences.
+fn finish_and_calibrate(
+    folds: Result<Folds>,
+    model: &Model,
+    (project, tuples): (&Project, &Tuples),
+    finish: FinishSteps,
+    observer: &dyn Observer,
+) -> Result<(Vec<Finish>, Vec<PairCalibration>)> {
+    let mut folds = match folds {
+        Err(Error::Stopped) => return Ok((Vec::new(), Vec::new())),
+        folds => folds?,
+    };
+    let chosen = unless_stopped(folds.choose_finish(finish, observer))?;
+    let finishes = finish_model(model, &folds.rows, project, tuples, &chosen, observer)?;
+    Ok((finishes, unless_stopped(folds.calibrations(observer))?))
+}
+
+/// Nothing where the work was stopped.
+fn unless_stopped<T>(result: Result<Vec<T>>) -> Result<Vec<T>> {
+    match result {
         Err(Error::Stopped) => Ok(Vec::new()),
-        calibrated => calibrated,
+        result => result,
     }
+}
+
+/// [`model::fit`] for prepared views: methods that need rows have them.
+pub fn fit_model(
+    moments: &Moments,
+    views: &[View],
+    tuples: &Tuples,
+    options: &FitOptions,
+    observer: &dyn Observer,
+) -> Result<(Model, Vec<FitWarning>)> {
+    let (mut model, warnings) = model::fit(moments, options, observer)?;
+    if model.method == Method::Rcsls {
+        rcsls::tune(&mut model, views, tuples, options, observer)?;
+    }
+    Ok((model, warnings))
 }
 
 /// Fits a model to evidence that was gathered before, perhaps elsewhere.
 pub fn fit_evidence(
     evidence: Evidence,
+    options: &AlignOptions,
+    observer: &dyn Observer,
+) -> Result<(Alignment, Vec<FitWarning>)> {
+    options.check_without_rows()?;
+    fit_to_evidence(evidence, None, options, observer)
+}
+
+fn fit_to_evidence(
+    evidence: Evidence,
+    rows: Option<(&[View], &Tuples)>,
     options: &AlignOptions,
     observer: &dyn Observer,
 ) -> Result<(Alignment, Vec<FitWarning>)> {
@@ -218,7 +289,10 @@ pub fn fit_evidence(
         check_resumable(before, &evidence, &mut fit)?;
         fit.mbfa.start = Start::Model(Arc::new(before.model.clone()));
     }
-    let (model, warnings) = model::fit(&evidence.moments, &fit, observer)?;
+    let (model, warnings) = match rows {
+        Some((views, tuples)) => fit_model(&evidence.moments, views, tuples, &fit, observer)?,
+        None => model::fit(&evidence.moments, &fit, observer)?,
+    };
     let (words, file_hashes) = (vec![0; model.views.len()], vec![None; model.views.len()]);
     let Evidence { preparation, sources, .. } = evidence;
     let calibrations = Vec::new();

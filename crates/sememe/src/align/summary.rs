@@ -75,8 +75,20 @@ pub struct AlignSummary {
     pub shrinkage_rule: ShrinkageRule,
     /// The views.
     pub views: Vec<AlignedView>,
+    /// The finishes of pairs of views.
+    pub finishes: Vec<FinishedPair>,
     /// Warnings about the fit.
     pub warnings: Vec<String>,
+}
+
+/// A pair of views whose comparison was tuned for retrieval.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct FinishedPair {
+    /// The names of the views.
+    pub views: [String; 2],
+    /// The number of gradient steps.
+    pub steps: usize,
 }
 
 /// A view of an [`AlignSummary`].
@@ -119,6 +131,12 @@ impl Aligned {
             residual: trace.map(|trace| trace.residual),
             shrinkage_rule: self.shrinkage_rule,
             views,
+            finishes: (model.finishes.iter())
+                .map(|finish| FinishedPair {
+                    views: finish.views.map(|view| model.views[view].name.clone()),
+                    steps: finish.steps,
+                })
+                .collect(),
             warnings: self.warnings.iter().map(ToString::to_string).collect(),
         }
     }

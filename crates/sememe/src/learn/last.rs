@@ -44,8 +44,16 @@ impl InducedPairs {
     }
 }
 
+/// An induced lexicon.
+pub struct Induced {
+    /// The pairs of every two views.
+    pub pairs: Vec<InducedPairs>,
+    /// The mean CSLS of all words with their best translations.
+    pub objective: f64,
+}
+
 /// Mutual nearest neighbours by CSLS, for every two views.
-pub fn induce(words: &[&FrequentWords], model: &Model) -> Result<Vec<InducedPairs>> {
+pub fn induce(words: &[&FrequentWords], model: &Model) -> Result<Induced> {
     let latent = project(words, model, usize::MAX)?;
     let views = latent.len();
     let mut heard = BTreeMap::new();
@@ -57,8 +65,14 @@ pub fn induce(words: &[&FrequentWords], model: &Model) -> Result<Vec<InducedPair
         }
     }
     let side = |view: usize, other: usize| with_translations(&latent, &heard, view, other);
-    let of_views = |(a, b)| Ok(InducedPairs { views: [a, b], pairs: mutual(side(a, b), side(b, a))? });
-    pairs_of_views(views).map(of_views).collect()
+    let (mut induced, mut objective) = (Vec::new(), 0.0);
+    for (a, b) in pairs_of_views(views) {
+        let (pairs, of_pair) = mutual(side(a, b), side(b, a))?;
+        induced.push(InducedPairs { views: [a, b], pairs });
+        objective += of_pair;
+    }
+    objective /= induced.len() as f64;
+    Ok(Induced { pairs: induced, objective })
 }
 
 /// Latent vectors of a view's words, averaged with those of their translations into all views except `other`. Each has
@@ -91,16 +105,22 @@ fn candidates(from: &Arc<Side>, to: &Arc<Side>) -> Result<Vec<Vec<Hit>>> {
     retriever.rank(from.matrix(), CANDIDATES.min(to.matrix().rows()), &())
 }
 
-fn mutual(x: Matrix, y: Matrix) -> Result<Vec<InducedPair>> {
+/// The pairs, and the mean CSLS of all words of the first view with their best translations.
+fn mutual(x: Matrix, y: Matrix) -> Result<(Vec<InducedPair>, f64)> {
     let (x, y) = (Side::new(x), Side::new(y));
-    let (forth, back) = (candidates(&x, &y)?, candidates(&y, &x)?);
+    let retriever = Retriever::between(&x, &y, Criterion::CSLS).build(&())?;
+    let forth = retriever.nearest(x.matrix(), CANDIDATES.min(y.matrix().rows()), &())?;
+    let back = candidates(&y, &x)?;
     let best = |hits: &Vec<Hit>| Some(hits.first()?.index);
     let of_rows = forth.iter().enumerate().filter_map(|(row, hits)| Some((row, best(hits)?)));
     let with_weight = |rows: [usize; 2]| {
         let weight = probability(&forth[rows[0]]) * probability(&back[rows[1]]);
         InducedPair { rows, weight }
     };
-    Ok(mutual_best(of_rows, |row| best(&back[row])).into_iter().map(with_weight).collect())
+    let pairs = mutual_best(of_rows, |row| best(&back[row])).into_iter().map(with_weight).collect();
+    let scores: Vec<f64> = forth.iter().filter_map(|hits| Some(f64::from(hits.first()?.score))).collect();
+    let objective = scores.iter().sum::<f64>() / scores.len().max(1) as f64;
+    Ok((pairs, objective))
 }
 
 /// The softmax probability of the first candidate.
@@ -144,8 +164,9 @@ mod tests {
                 rho: Vec::new(),
                 shrinkage: Vec::new(),
                 trace: None,
+                finishes: Vec::new(),
             };
-            let found = induce(&words.iter().take(views).collect::<Vec<_>>(), &model).unwrap();
+            let found = induce(&words.iter().take(views).collect::<Vec<_>>(), &model).unwrap().pairs;
             found[0].pairs.iter().filter(|sure| sure.rows[0] == sure.rows[1]).count()
         };
         let (alone, together) = (right(2), right(3));

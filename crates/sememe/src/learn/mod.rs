@@ -27,7 +27,7 @@ use self::words::FrequentWords;
 use crate::align::{self, Fitted, ShrinkageRule, Split};
 use crate::error::{Error, Result};
 use crate::lexicon::Tuples;
-use crate::model::{Model, Shrinkage};
+use crate::model::{FinishSteps, Method, Model, Shrinkage};
 use crate::moments::Shape;
 use crate::names::{self, setters};
 use crate::observe::Observer;
@@ -48,6 +48,13 @@ const HELD_OUT: usize = 5;
 /// The minimum shrinkage of a fit to a mostly induced lexicon. Held-out pairs cannot choose it there: a shrunk model
 /// induced them, and they agree with it.
 const LAST_SHRINKAGE: f64 = 0.2;
+
+/// From this number of given pairs on, a model of them is good enough to induce a lexicon from.
+const MANY: usize = 500;
+/// Factor of the weights of induced pairs beside so many given ones. Half to all of them are right; given ones are surer.
+const BLEND: f64 = 0.5;
+/// Steps of the finish where no entries are held out that could choose.
+const LEARNED_STEPS: usize = 4;
 
 /// Whether self-learning may discard given entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -127,6 +134,8 @@ pub fn learn(views: Vec<View>, given: &Tuples, options: &LearnOptions, observer:
         given: pairs_of(&seen, &words),
         watch: &mut watch,
     };
+    let trusted_pairs = pairs_of(&trusted, &words);
+    let has_many = views.len() == 2 && learner.given.iter().map(|pairs| pairs.rows.len()).sum::<usize>() >= MANY;
     let pairs = match &start {
         // The search has already learned with the method of two views.
         Some(start) if options.align.fit.method_for(views.len()) == start.model.method => None,
@@ -134,23 +143,28 @@ pub fn learn(views: Vec<View>, given: &Tuples, options: &LearnOptions, observer:
         None if options.trust == Trust::Keep => Some(learner.given.clone()),
         None => Some(pairs_of(given, &words)),
     };
-    let cycle = pairs.map(|pairs| learner.learn_from_pairs(&pairs)).transpose()?;
-    if let (Some(cycle), true) = (&cycle, learner.watch.is_stopped) {
-        let induced = tuples_of(&mutual_pairs(cycle, &pairs_of(&trusted, &words)), &words)?;
-        let shrinkage = learner.shrinkage_of(trusted.weight() + induced.weight()).max(LAST_SHRINKAGE);
-        return stopped(views, trusted, (given, &induced), shrinkage, options, watch, chances);
-    }
-    let model = match (cycle, start) {
-        (Some(cycle), _) => cycle.model,
-        (None, Some(start)) => start.model,
-        (None, None) => return Err(Error::Stopped),
+    let induced = match has_many {
+        true => learner.learn_from_many(&trusted_pairs)?,
+        false => {
+            let cycle = pairs.map(|pairs| learner.learn_from_pairs(&pairs)).transpose()?;
+            match (cycle, start) {
+                (Some(cycle), _) if learner.watch.is_stopped => mutual_pairs(&cycle, &trusted_pairs),
+                (Some(cycle), _) => induced_lexicon(&learner, cycle.model, &trusted_pairs)?,
+                (None, Some(start)) => induced_lexicon(&learner, start.model, &trusted_pairs)?,
+                (None, None) => return Err(Error::Stopped),
+            }
+        }
     };
-    let induced = induced_lexicon(&learner, model, &pairs_of(&trusted, &words))?;
-    let pairs: Vec<Pairs> = induced.iter().map(InducedPairs::as_pairs).collect();
-    let induced = tuples_of(&induced, &words)?;
-    let is_mostly_induced = trusted.weight() < induced.weight();
+    let blend = if has_many { BLEND } else { 1.0 };
+    let induced_tuples = tuples_of(&induced, &words, blend)?;
+    if learner.watch.is_stopped {
+        let shrinkage = learner.shrinkage_of(trusted.weight() + induced_tuples.weight()).max(LAST_SHRINKAGE);
+        return stopped(views, trusted, (given, &induced_tuples), shrinkage, options, watch, chances);
+    }
+    let is_mostly_induced = !has_many && trusted.weight() < induced_tuples.weight();
     let shrinkage = if is_mostly_induced { LAST_SHRINKAGE } else { learner.shrinkage_of_given() };
-    let has_helped = !judge::does_harm(&learner, &pairs, &pairs_of(&held_out, &words), shrinkage)?;
+    let has_helped = !judge::does_harm(&learner, (&induced, blend), &pairs_of(&held_out, &words), shrinkage)?;
+    let pairs: Vec<Pairs> = induced.iter().map(InducedPairs::as_pairs).collect();
     let wrong = judge::doubtful(&learner, &pairs, &pairs_of(given, &words), LAST_SHRINKAGE)?;
     let in_views = |&Wrong { views, rows, score }: &Wrong| Doubtful {
         views,
@@ -159,10 +173,9 @@ pub fn learn(views: Vec<View>, given: &Tuples, options: &LearnOptions, observer:
     };
     let doubtful = wrong.iter().map(in_views).collect();
 
-    let (mut tuples, mut seen) = (trusted.clone(), seen);
+    let mut tuples = trusted.clone();
     if has_helped {
-        tuples.add_all(&induced);
-        seen.add_all(&induced);
+        tuples.add_all(&induced_tuples);
     }
     let mut last = options.align.clone();
     let has_value_for_learned = has_helped
@@ -172,10 +185,14 @@ pub fn learn(views: Vec<View>, given: &Tuples, options: &LearnOptions, observer:
     if has_value_for_learned {
         last.fit.shrinkage = Shrinkage::By(learner.shrinkage_of(tuples.weight()).max(LAST_SHRINKAGE));
     }
+    let is_generative = matches!(last.fit.method_for(views.len()), Method::Ibfa | Method::Mbfa);
+    if held_out.is_empty() && last.fit.finish == FinishSteps::Auto && is_generative {
+        last.fit.finish = FinishSteps::Of(LEARNED_STEPS);
+    }
     let splits = match (has_helped, held_out.is_empty()) {
-        (true, false) => vec![Split { seen, held_out }],
+        (true, false) => vec![Split { given: seen, induced: induced_tuples, held_out }],
         (true, true) => Vec::new(),
-        (false, _) => align::folds(&tuples),
+        (false, _) => align::splits(&tuples),
     };
     let induced = tuples.len() - trusted.len();
     let mut fitted = align::fit_with(views, &tuples, given, splits, &last, observer)?;
@@ -229,9 +246,9 @@ fn search(
 
 /// Mutual nearest neighbours among many words. They are induced twice: the first ones make the model for the second.
 fn induced_lexicon(learner: &Learner, model: Model, trusted: &[Pairs]) -> Result<Vec<InducedPairs>> {
-    let pairs: Vec<Pairs> = last::induce(&learner.words, &model)?.iter().map(InducedPairs::as_pairs).collect();
+    let pairs: Vec<Pairs> = last::induce(&learner.words, &model)?.pairs.iter().map(InducedPairs::as_pairs).collect();
     let model = learner.fit_pairs(pairs.iter().chain(&learner.given), LAST_SHRINKAGE, Some(&model))?;
-    let mut induced = last::induce(&learner.words, &model)?;
+    let mut induced = last::induce(&learner.words, &model)?.pairs;
     leave_out_given(&mut induced, trusted);
     Ok(induced)
 }
@@ -280,14 +297,14 @@ fn stopped(
     Ok(Learned { fitted, report: LearningReport { rounds, induced, has_helped: true, chances, doubtful: Vec::new() } })
 }
 
-/// Induced pairs as weighted tuples over all views.
-fn tuples_of(induced: &[InducedPairs], words: &[FrequentWords]) -> Result<Tuples> {
+/// Induced pairs as tuples over all views, each with its weight times `blend`.
+fn tuples_of(induced: &[InducedPairs], words: &[FrequentWords], blend: f64) -> Result<Tuples> {
     let mut tuples = Tuples::new(words.len());
     for InducedPairs { views, pairs } in induced {
         for InducedPair { rows, weight } in pairs {
             let mut tuple = vec![None; words.len()];
             (0..2).for_each(|side| tuple[views[side]] = Some(words[views[side]].rows[rows[side]]));
-            tuples.add_weighted(&tuple, *weight)?;
+            tuples.add_weighted(&tuple, blend * weight)?;
         }
     }
     Ok(tuples)

@@ -4,9 +4,10 @@
 //! the temperature falls when a round improves little. At a low temperature the model confirms itself, right or wrong.
 //! A new cycle therefore restarts from a model of its most confident pairs, which forgets most of the errors.
 
+use super::last::{self, Induced, InducedPairs};
 use super::similarity::{Mutual, Similarities};
 use super::words::{FrequentWords, project};
-use super::{WORDS, WORDS_OF_SEVERAL};
+use super::{LAST_SHRINKAGE, WORDS, WORDS_OF_SEVERAL, leave_out_given};
 use crate::error::{Error, Result};
 use crate::model::mbfa::Start;
 use crate::model::{self, Model, Shrinkage};
@@ -32,6 +33,9 @@ const MIN_GIVEN_SHRINKAGE: f64 = 0.3;
 /// Shrinkage of fits to soft couplings, and of fits to the few pairs that start a cycle.
 const COUPLING_SHRINKAGE: f64 = 0.5;
 const SEED_SHRINKAGE: f64 = 0.7;
+
+/// Rounds of induction from many given pairs. A fourth changes nothing.
+const INDUCTIONS: usize = 3;
 
 /// Pairs of words of two views, as indices of the frequent words.
 #[derive(Debug, Clone)]
@@ -200,6 +204,43 @@ impl Learner<'_, '_> {
         (SHRINKAGE_FACTOR * dim as f64 / count.max(1.0)).min(MAX_SHRINKAGE)
     }
 
+    /// Self-learning from enough given pairs for a good model: rounds induce a lexicon among all frequent words and fit
+    /// a model to it and the given pairs. The induced pairs of the last round are the result; `trusted` words get none.
+    pub fn learn_from_many(&mut self, trusted: &[Pairs]) -> Result<Vec<InducedPairs>> {
+        let mut model = self.fit_given(&self.given)?;
+        for _ in 1..INDUCTIONS {
+            let induced = self.induce(&model, trusted)?;
+            if self.watch.is_stopped {
+                return Ok(induced);
+            }
+            model = self.fit_weighted(&induced, 1.0, LAST_SHRINKAGE)?;
+        }
+        self.induce(&model, trusted)
+    }
+
+    fn induce(&mut self, model: &Model, trusted: &[Pairs]) -> Result<Vec<InducedPairs>> {
+        let Induced { mut pairs, objective } = last::induce(&self.words, model)?;
+        leave_out_given(&mut pairs, trusted);
+        let number = self.watch.rounds.len() + 1;
+        let words = self.words.iter().map(|words| words.rows.len()).max().unwrap_or(0);
+        let count = pairs.iter().map(|induced| induced.pairs.len()).sum();
+        self.watch.note(Round { number, words, pairs: count, objective });
+        Ok(pairs)
+    }
+
+    /// Fits a model to given pairs and induced ones, each with its weight times `blend`.
+    pub fn fit_weighted(&self, induced: &[InducedPairs], blend: f64, shrinkage: f64) -> Result<Model> {
+        let mut moments = None;
+        for pairs in self.given.iter().filter(|pairs| !pairs.rows.is_empty()) {
+            merge(&mut moments, self.moments_of(pairs))?;
+        }
+        for induced in induced.iter().filter(|induced| !induced.pairs.is_empty()) {
+            let weights: Vec<f64> = induced.pairs.iter().map(|pair| blend * pair.weight).collect();
+            merge(&mut moments, self.weighted_moments(&induced.as_pairs(), &weights))?;
+        }
+        self.fit(&moments.ok_or_else(no_pairs)?, shrinkage, None)
+    }
+
     /// Fits a model to pairs.
     pub fn fit_pairs<'b>(
         &self,
@@ -211,21 +252,19 @@ impl Learner<'_, '_> {
         for pairs in pairs.filter(|pairs| !pairs.rows.is_empty()) {
             merge(&mut moments, self.moments_of(pairs))?;
         }
-        let none =
-            || Error::NotEnoughData("no given pair is of frequent words of both views; begin without any".to_owned());
-        self.fit(&moments.ok_or_else(none)?, shrinkage, before)
+        self.fit(&moments.ok_or_else(no_pairs)?, shrinkage, before)
     }
 
     fn moments_of(&self, pairs: &Pairs) -> Moments {
+        self.weighted_moments(pairs, &vec![1.0; pairs.rows.len()])
+    }
+
+    fn weighted_moments(&self, pairs: &Pairs, weights: &[f64]) -> Moments {
         let side = |side: usize| {
             let rows: Vec<usize> = pairs.rows.iter().map(|rows| rows[side]).collect();
             self.words[pairs.views[side]].vectors.select(&rows)
         };
-        Moments::of_pairs(
-            &self.shapes,
-            pairs.views,
-            PatternMoments::of_rows(&side(0), &side(1), &vec![1.0; pairs.rows.len()]),
-        )
+        Moments::of_pairs(&self.shapes, pairs.views, PatternMoments::of_rows(&side(0), &side(1), weights))
     }
 
     fn fit(&self, moments: &Moments, shrinkage: f64, before: Option<&Model>) -> Result<Model> {
@@ -236,6 +275,12 @@ impl Learner<'_, '_> {
         }
         Ok(model::fit(moments, &options, &())?.0)
     }
+}
+
+fn no_pairs() -> Error {
+    let problem = "none of the given pairs is of frequent words of both views, so that there is nothing to learn from; \
+                   give a dictionary of common words, or learn without any pair (unsupervised)";
+    Error::NotEnoughData(problem.to_owned())
 }
 
 fn merge(sum: &mut Option<Moments>, part: Moments) -> Result<()> {

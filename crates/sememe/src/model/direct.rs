@@ -8,8 +8,8 @@ use crate::moments::Moments;
 
 /// Orthogonal Procrustes: the rotation `Q` that maximises `tr Q Σ x yᵀ`, from the singular vectors of `Σ y xᵀ`.
 /// Vectors are not centred. Between unequal dimensions `Q` is semi-orthogonal.
-pub(super) fn fit_svd(moments: &Moments, options: &FitOptions) -> Result<(Model, Vec<FitWarning>)> {
-    map_to_pivot(moments, options, Method::Svd, |second, source, pivot, _| {
+pub(super) fn fit_svd(moments: &Moments, options: &FitOptions, method: Method) -> Result<(Model, Vec<FitWarning>)> {
+    map_to_pivot(moments, options, method, |second, source, pivot, _| {
         let svd = Svd::new(&block(second, pivot, source), "the cross-product of the pairs")?;
         Ok((times_transpose(&svd.u, &svd.v), 0.0, None))
     })
@@ -50,7 +50,8 @@ fn map_to_pivot(
         return Err(Error::argument("latent", options.latent, expected));
     }
     let shapes = moments.views();
-    let pivot = pivot(moments, options);
+    let names: Vec<&str> = shapes.iter().map(|shape| shape.name.as_str()).collect();
+    let pivot = options.pivot_of(&names);
     let mut warnings = if shapes.len() == 2 { two_views(moments)?.2 } else { Vec::new() };
     let mut views = Vec::new();
     let mut shrinkage = Vec::new();
@@ -74,14 +75,23 @@ fn map_to_pivot(
         };
         views.push(ViewModel { name: shape.name.clone(), mu: vec![0.0; shape.dim], projection, emission: None });
     }
-    let model =
-        Model { method, views, tuples: moments.count(), log_likelihood: None, rho: Vec::new(), shrinkage, trace: None };
+    let model = Model {
+        method,
+        views,
+        tuples: moments.count(),
+        log_likelihood: None,
+        rho: Vec::new(),
+        shrinkage,
+        trace: None,
+        finishes: Vec::new(),
+    };
     Ok((model, warnings))
 }
 
-/// The index of the pivot: the named view, by default the second of two or the first of more.
-fn pivot(moments: &Moments, options: &FitOptions) -> usize {
-    let views = moments.views();
-    let named = options.pivot.as_ref().and_then(|name| views.iter().position(|view| view.name == *name));
-    named.unwrap_or(usize::from(views.len() == 2))
+impl FitOptions {
+    /// The index of the pivot: the named view, by default the second of two or the first of more.
+    pub(crate) fn pivot_of(&self, views: &[&str]) -> usize {
+        let named = self.pivot.as_ref().and_then(|name| views.iter().position(|view| view == name));
+        named.unwrap_or(usize::from(views.len() == 2))
+    }
 }

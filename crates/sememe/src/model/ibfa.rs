@@ -10,10 +10,13 @@
 //! option: 0 gives canonical variates, 1/2 the posterior mean, more weights the strong directions more. De-whitening
 //! multiplies the result by `V_iᵀ S_ii^½ V_i` with symmetric roots (Artetxe et al. 2018).
 
+use super::noise::floored;
 use super::shrinkage::Shrunk;
 use super::{Emission, FitOptions, FitWarning, LatentSize, Method, Model, ViewModel, not_two};
 use crate::error::{Error, Result};
-use crate::linalg::{Eigen, Mat, Svd, block, scale_columns, times, times_transpose, transpose_times};
+use crate::linalg::{
+    Cholesky, Eigen, Mat, Svd, block, scale_columns, symmetric, times, times_transpose, transpose_times,
+};
 use crate::moments::{Moments, PatternMoments, Shape, spans};
 
 /// Upper bound of canonical correlations. At 1 the noise of a direction would vanish, and with it the density.
@@ -56,7 +59,7 @@ pub fn fit(moments: &Moments, options: &FitOptions) -> Result<(Model, Vec<FitWar
     }
     let mut model = canonical.model(Method::Ibfa, exponent, options.dewhiten)?;
     for (i, view) in model.views.iter_mut().enumerate() {
-        view.emission = Some(canonical.emission(i));
+        view.emission = Some(canonical.emission(i)?);
     }
     model.log_likelihood = Some(model.density(&[0, 1])?.log_of_moments(&canonical.pairs));
     Ok((model, canonical.warnings))
@@ -112,11 +115,18 @@ impl<'a> Canonical<'a> {
     }
 
     /// `W = L V P^½` and `Psi = S - W Wᵀ`.
-    fn emission(&self, view: usize) -> Emission {
+    fn emission(&self, view: usize) -> Result<Emission> {
         let Shrunk { factor, covariance, .. } = &self.shrunk[view];
-        let w = times(factor.l(), &self.weighted_directions(view, POSTERIOR_MEAN));
+        let weighted = self.weighted_directions(view, POSTERIOR_MEAN);
+        let w = times(factor.l(), &weighted);
         let psi = covariance - times_transpose(&w, &w);
-        Emission { w, psi }
+        if Cholesky::new(&psi, "noise").is_ok() {
+            return Ok(Emission { w, psi });
+        }
+        // Rounding of a nearly singular covariance made the difference indefinite. `L (I - V P Vᵀ) Lᵀ` is not.
+        let noise = Mat::identity(weighted.nrows(), weighted.nrows()) - times_transpose(&weighted, &weighted);
+        let psi = symmetric(&times_transpose(&times(factor.l(), &floored(noise)?), factor.l()));
+        Ok(Emission { w, psi })
     }
 
     /// The projection `P^exponent Vᵀ L⁻¹`, optionally de-whitened.
@@ -152,6 +162,7 @@ impl<'a> Canonical<'a> {
             rho: self.rho.clone(),
             shrinkage: self.shrunk.iter().map(|shrunk| shrunk.by).collect(),
             trace: None,
+            finishes: Vec::new(),
         })
     }
 }

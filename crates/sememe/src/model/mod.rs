@@ -2,6 +2,7 @@
 
 mod density;
 mod direct;
+mod finish;
 pub mod ibfa;
 mod latent_size;
 pub mod mbfa;
@@ -19,6 +20,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 pub use self::density::{Conditional, Density, Reconstruction};
+pub use self::finish::{Finish, FinishSteps};
 pub use self::latent_size::LatentSize;
 pub use self::projection::LatentView;
 pub use self::shrinkage::Shrinkage;
@@ -42,6 +44,9 @@ pub enum Method {
     CcaNipals,
     /// Orthogonal Procrustes: every view is rotated into the space of a pivot (Xing et al. 2015, Smith et al. 2017).
     Svd,
+    /// Relaxed CSLS: the maps of `Svd`, tuned for retrieval by gradient steps (Joulin et al. 2018). It needs rows: a fit
+    /// of moments alone is that of `Svd`.
+    Rcsls,
     /// Linear regression of the pivot on every other view (Mikolov et al. 2013).
     LeastSquares,
     /// Multiple-battery factor analysis: any number of views, by EM; tuples may have missing views.
@@ -50,11 +55,12 @@ pub enum Method {
 
 impl Method {
     /// All methods by name.
-    pub const ALL: [(&'static str, Method); 6] = [
+    pub const ALL: [(&'static str, Method); 7] = [
         ("ibfa", Method::Ibfa),
         ("cca", Method::Cca),
         ("cca-nipals", Method::CcaNipals),
         ("svd", Method::Svd),
+        ("rcsls", Method::Rcsls),
         ("least-squares", Method::LeastSquares),
         ("mbfa", Method::Mbfa),
     ];
@@ -66,7 +72,7 @@ impl Method {
 
     /// Whether automatic shrinkage applies to this method. The same methods have a latent size.
     pub(crate) fn shrinks(self) -> bool {
-        !matches!(self, Method::Svd | Method::LeastSquares)
+        !matches!(self, Method::Svd | Method::Rcsls | Method::LeastSquares)
     }
 }
 
@@ -103,6 +109,8 @@ pub struct FitOptions {
     pub ridge: f64,
     /// The view whose space the direct methods map to; by default the second of two views, the first of more.
     pub pivot: Option<String>,
+    /// The discriminative finish. It needs rows: fits of moments alone have none.
+    pub finish: FinishSteps,
     /// How MBFA iterates.
     pub mbfa: mbfa::MbfaOptions,
 }
@@ -155,7 +163,7 @@ pub fn fit(moments: &Moments, options: &FitOptions, observer: &dyn Observer) -> 
         Method::Ibfa => ibfa::fit(moments, options),
         Method::Cca => ibfa::fit_cca(moments, options),
         Method::CcaNipals => nipals::fit(moments, options),
-        Method::Svd => direct::fit_svd(moments, options),
+        method @ (Method::Svd | Method::Rcsls) => direct::fit_svd(moments, options, method),
         Method::LeastSquares => direct::fit_least_squares(moments, options),
         Method::Mbfa => mbfa::fit(moments, options, observer),
     }
@@ -222,6 +230,8 @@ pub struct Model {
     pub shrinkage: Vec<f64>,
     /// The convergence of an iterative fit.
     pub trace: Option<mbfa::Trace>,
+    /// The finishes of pairs of views.
+    pub finishes: Vec<Finish>,
 }
 
 impl Model {
@@ -258,6 +268,8 @@ setters!(FitOptions {
     with_ridge: ridge = f64,
     /// Sets [`FitOptions::pivot`].
     with_pivot: pivot = Option<String>,
+    /// Sets [`FitOptions::finish`].
+    with_finish: finish = FinishSteps,
     /// Sets [`FitOptions::mbfa`].
     with_mbfa: mbfa = mbfa::MbfaOptions,
 });

@@ -151,6 +151,7 @@ pub(super) fn fit(moments: &Moments, options: &FitOptions) -> Result<(Model, Vec
         rho: Vec::new(),
         shrinkage: shrunk_by,
         trace: None,
+        finishes: Vec::new(),
     };
     Ok((model, warnings))
 }

@@ -8,7 +8,7 @@ const USED_BY: [(&str, &[Method]); 10] = [
     ("exponent", &[Method::Ibfa]),
     ("dewhiten", &[Method::Ibfa, Method::Cca]),
     ("ridge", &[Method::LeastSquares]),
-    ("pivot", &[Method::Svd, Method::LeastSquares]),
+    ("pivot", &[Method::Svd, Method::Rcsls, Method::LeastSquares]),
     ("shrinkage", &[Method::Ibfa, Method::Cca, Method::CcaNipals, Method::LeastSquares, Method::Mbfa]),
     ("monolingual", &[Method::Mbfa]),
     ("init", &[Method::Mbfa]),

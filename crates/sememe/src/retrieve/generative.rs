@@ -114,7 +114,7 @@ impl Pmi {
     }
 }
 
-/// Every row after a linear map of the space of rows.
+/// Every row after a linear map of the space of rows. In f64: a row has the same image alone and among others.
 pub(super) fn mapped_rows(rows: &Matrix, map: &Mat) -> Matrix {
     let mapped = by_blocks(rows, |rows, out: &mut Vec<f32>| {
         let mapped = times(map, &rows);

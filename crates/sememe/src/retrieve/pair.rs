@@ -1,4 +1,5 @@
-//! The canonical coordinates of two views of a model of more views.
+//! The coordinates in which two views are compared by cosines: those of a finish, or the canonical coordinates of two
+//! views of a model of more views.
 //!
 //! The latent vector `z` of several views has directions that a pair of them does not share. They only add to the
 //! length of one side, and so disturb cosines. IBFA of the covariances that the model implies for the pair has
@@ -28,9 +29,15 @@ pub struct PairCoordinates {
 }
 
 impl PairCoordinates {
-    /// The maps for queries of view `from` and targets of view `to`. `None` for models of two views, whose latent
-    /// vectors are these coordinates already, and for latent vectors that are not posterior means.
+    /// The maps for queries of view `from` and targets of view `to`: those of the [finish](crate::model::Finish) if
+    /// the pair has one. Else `None` for models of two views, whose latent vectors are these coordinates already, and
+    /// for latent vectors that are not posterior means.
     pub fn of(model: &Model, from: usize, to: usize) -> Result<Option<Self>> {
+        if let Some(finish) = model.finish([from.min(to), from.max(to)]) {
+            let [first, second] = finish.maps.clone();
+            let (queries, targets) = if from < to { (first, second) } else { (second, first) };
+            return Ok(Some(PairCoordinates { queries, targets }));
+        }
         let is_generative = model.views.iter().all(|view| view.emission.is_some());
         if model.views.len() < 3 || !is_generative {
             return Ok(None);
@@ -53,6 +60,11 @@ impl PairCoordinates {
             Arc::new(Mat::from_fn(map.nrows(), map.ncols(), |i, j| weights[i] * map[(i, j)]))
         };
         Ok(Some(PairCoordinates { queries: map(&svd.v, &of_targets), targets: map(&svd.u, &of_queries) }))
+    }
+
+    /// The maps of both sides.
+    pub(crate) fn maps(&self) -> [&Mat; 2] {
+        [&self.queries, &self.targets]
     }
 
     /// Latent vectors of the view of the queries in the coordinates of the pair.

@@ -14,7 +14,8 @@ impl Space {
         view_files(&self.alignment).iter().map(named).collect()
     }
 
-    /// Writes the latent vectors of all views to a folder, one file a view: `en.vec`, `fr.vec`. The folder is created if
+    /// Writes the latent vectors of all views to a folder, one file a view: `en.vec`, `fr.vec`. Those of two views are in
+    /// the coordinates in which they are [compared](crate::align::Alignment::compared_with). The folder is created if
     /// need be; other files in it stay. A view without words is an error.
     ///
     /// ```
@@ -38,7 +39,13 @@ impl Space {
     /// # Ok::<(), sememe::Error>(())
     /// ```
     pub fn export(&self, folder: &Path, format: Format) -> Result<Vec<PathBuf>> {
-        let views = self.alignment.model.views.iter().map(|view| self.view(&view.name)).collect::<Result<Vec<_>>>()?;
+        let names = self.alignment.model.views.iter().map(|view| view.name.as_str());
+        let mut views = names.map(|name| self.view(name)).collect::<Result<Vec<_>>>()?;
+        if let [first, second] = &mut views[..] {
+            for (view, place) in [(first, 0), (second, 1)] {
+                *view = view.with_matrix(self.alignment.compared_with(place, 1 - place, view.matrix().clone())?);
+            }
+        }
         fs::create_dir_all(folder).map_err(|error| Error::write(folder, error))?;
         let files = self.export_files(folder, format);
         views.iter().zip(&files).try_for_each(|(view, file)| vectors::write(view, file, format))?;

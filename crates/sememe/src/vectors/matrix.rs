@@ -3,8 +3,11 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use rayon::prelude::*;
+
+use super::ROWS_AT_A_TIME;
 use crate::files::Bytes;
-use crate::linalg::Mat;
+use crate::linalg::{Mat, product_of_rows};
 
 /// Contiguous rows of f32, owned or borrowed without a copy, for instance from a memory-mapped file. Clones share the
 /// numbers.
@@ -142,6 +145,16 @@ impl Matrix {
             data.extend_from_slice(self.row(index));
         }
         Matrix { rows: indices.len(), cols: self.cols, storage: Storage::owned(data) }
+    }
+
+    /// Every row after a linear map in f32, which is row-major. The bits do not depend on the number of threads.
+    pub(crate) fn mapped(&self, map: &[f32]) -> Matrix {
+        let (from, to) = (self.cols, map.len() / self.cols);
+        let mut values = vec![0.0; self.rows * to];
+        let blocks = values.par_chunks_mut(ROWS_AT_A_TIME * to);
+        let blocks = blocks.zip(self.as_slice().par_chunks(ROWS_AT_A_TIME * from));
+        blocks.for_each(|(values, rows)| product_of_rows(rows, map, from, values));
+        Matrix::new(values, to)
     }
 
     /// Keeps only the rows with the given ascending indices, without a copy if the rows are not shared.

@@ -7,6 +7,7 @@ mod drawing;
 mod evaluation;
 mod evidence;
 mod extension;
+mod finishing;
 mod formats;
 mod gold;
 mod golden;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use anyhow::{Context, anyhow};
 use sememe::align::{self, Aligned};
 use sememe::gather::{LexiconRead, ViewRead};
-use sememe::model::{FitWarning, LatentView};
+use sememe::model::{Finish, FitWarning, LatentView};
 use sememe::moments::Evidence;
 use sememe::space::Space;
 use serde_json::{Value, json};
@@ -162,6 +162,13 @@ pub fn summary(aligned: &Aligned) -> String {
     }
     if model.shrinkage.iter().any(|&by| by > 0.0) {
         about += &format!("\nShrinkage: {}", aligned.shrinkage_rule);
+    }
+    let finish = |finish: &Finish| {
+        let [a, b] = finish.views.map(|view| model.views[view].name.as_str());
+        format!("{a}-{b} {} steps", finish.steps)
+    };
+    if !model.finishes.is_empty() {
+        about += &format!("\nFinish: {}", model.finishes.iter().map(finish).collect::<Vec<_>>().join(", "));
     }
     format!("{table}\n{about}\n")
 }

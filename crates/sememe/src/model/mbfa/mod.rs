@@ -166,6 +166,7 @@ fn model(problem: &Problem, parameters: &Parameters, trace: Trace) -> Result<Mod
         rho: Vec::new(),
         shrinkage: problem.shrinkage.clone(),
         trace: Some(trace),
+        finishes: Vec::new(),
     })
 }
 

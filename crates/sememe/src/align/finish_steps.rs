@@ -1,0 +1,171 @@
+//! The number of steps of the discriminative finish, chosen by held-out retrieval, and the finish of a whole fit.
+
+use super::finish::{Finisher, TrainingPair};
+use super::folds::{Asked, Candidates, Fold, Folds, Project, Rows};
+use super::held_out::is_clearly_positive;
+use crate::error::{Error, Result};
+use crate::lexicon::Tuples;
+use crate::model::{Finish, FinishSteps, Model};
+use crate::observe::{Meter, Observer, Stage};
+use crate::retrieve::{Criterion, Retriever, Side};
+
+/// The numbers of steps to choose from.
+const NUMBERS: [usize; 5] = [0, 2, 4, 6, 8];
+/// Minimum number of pairs of two views, given and induced, that a fold is fitted to. With fewer the finish overfits: a
+/// dictionary of 1,000 entries gains nothing.
+const MIN_PAIRS: usize = 800;
+/// Standard errors by which a finish must be better than none.
+const STANDARD_ERRORS: f64 = 2.0;
+/// One in this number of words is a neighbour for the terms of CSLS.
+const SPACING: usize = 4;
+
+/// Two views and the number of steps of their finish.
+pub(super) struct Chosen {
+    pub(super) views: [usize; 2],
+    pub(super) steps: usize,
+}
+
+impl Folds<'_> {
+    /// Chooses the steps for each pair of views and finishes the models of all folds by them.
+    pub(super) fn choose_finish(&mut self, steps: FinishSteps, observer: &dyn Observer) -> Result<Vec<Chosen>> {
+        let numbers: &[usize] = match &steps {
+            FinishSteps::Auto => &NUMBERS,
+            FinishSteps::None => return Ok(Vec::new()),
+            FinishSteps::Of(number) => std::slice::from_ref(number),
+        };
+        let meter = Meter::new(observer, Stage::Finishing, self.pairs.len() * self.fits.len() * numbers.len());
+        let mut all_chosen = Vec::new();
+        for views in self.pairs.clone() {
+            if steps == FinishSteps::Auto && self.fitted_pairs(views) < MIN_PAIRS {
+                continue;
+            }
+            let mut finishes = Vec::new();
+            // Reciprocal ranks of held-out translations, for each number of steps.
+            let mut found = vec![Vec::new(); numbers.len()];
+            for fold in &self.fits {
+                let sides = Sides::of(&self.rows, self.given, views, &fold.project)?;
+                let of_fold = self.finishes(fold, sides.as_ref(), numbers, &meter)?;
+                if let (FinishSteps::Auto, Some(sides)) = (steps, &sides) {
+                    for (finish, found) in of_fold.iter().zip(&mut found) {
+                        found.extend(self.reciprocal_ranks(fold, sides, finish, &meter)?);
+                        meter.advance(1)?;
+                    }
+                }
+                finishes.push(of_fold);
+            }
+            let best = if steps == FinishSteps::Auto { best(&found) } else { Some(0) };
+            let Some(best) = best.filter(|&best| numbers[best] > 0) else { continue };
+            for (fold, of_fold) in self.fits.iter_mut().zip(finishes) {
+                fold.model.finishes.extend(of_fold.into_iter().nth(best));
+            }
+            all_chosen.push(Chosen { views, steps: numbers[best] });
+        }
+        Ok(all_chosen)
+    }
+
+    /// Number of pairs of two views that the first fold is fitted to.
+    fn fitted_pairs(&self, [a, b]: [usize; 2]) -> usize {
+        self.fits.first().map_or(0, |fold| fold.split.seen().pairs_of(a, b).len())
+    }
+
+    /// The finishes of a fold after these numbers of steps; none without training pairs.
+    fn finishes(&self, fold: &Fold, sides: Option<&Sides>, numbers: &[usize], meter: &Meter) -> Result<Vec<Finish>> {
+        let finisher = match sides {
+            Some(sides) => sides.finisher(&fold.model, &fold.split.given, meter)?,
+            None => None,
+        };
+        let finishes = finisher.map_or_else(Vec::new, |finisher| finisher.train(numbers, meter));
+        meter.check()?;
+        Ok(finishes)
+    }
+
+    /// The reciprocal rank of the first right translation of every held-out word by CSLS, in both directions.
+    fn reciprocal_ranks(&self, fold: &Fold, sides: &Sides, finish: &Finish, meter: &Meter) -> Result<Vec<f64>> {
+        let mut ranks = Vec::new();
+        let [a, b] = finish.views;
+        let finished = sides.finished(finish);
+        for (from, to) in [(a, b), (b, a)] {
+            let asked = Asked::of(fold.split, self.given, (from, to));
+            if asked.is_empty() {
+                continue;
+            }
+            let [source, target] = if from < to { [0, 1] } else { [1, 0] }.map(|side| &finished[side]);
+            // Some of the words are enough for the mean similarity of a target to its neighbours.
+            let some: Vec<usize> = (0..source.side.matrix().rows()).step_by(SPACING).collect();
+            let some = Side::new(source.side.matrix().select(&some));
+            let retriever = Retriever::between(&some, &target.side, Criterion::CSLS).build(&meter.stopping())?;
+            for answer in asked.retrieve(&retriever, source, target, &meter.stopping())? {
+                let rank = (0..answer.hits.len()).find(|&rank| answer.is_right(rank));
+                ranks.push(rank.map_or(0.0, |rank| 1.0 / (rank + 1) as f64));
+            }
+        }
+        Ok(ranks)
+    }
+}
+
+/// The number of the best finish, if it is better than the first, which has no steps.
+fn best(found: &[Vec<f64>]) -> Option<usize> {
+    let mean = |ranks: &Vec<f64>| ranks.iter().sum::<f64>() / ranks.len() as f64;
+    let best = (0..found.len()).max_by(|&a, &b| mean(&found[a]).total_cmp(&mean(&found[b])))?;
+    let gains: Vec<f64> = found[best].iter().zip(&found[0]).map(|(after, before)| after - before).collect();
+    is_clearly_positive(&gains, STANDARD_ERRORS).then_some(best)
+}
+
+/// The finishes of a model that was fitted to all tuples. If the observer stops the work, there are those so far.
+pub(super) fn finish_model(
+    model: &Model,
+    rows: &Rows,
+    project: &Project,
+    tuples: &Tuples,
+    chosen: &[Chosen],
+    observer: &dyn Observer,
+) -> Result<Vec<Finish>> {
+    let meter = Meter::new(observer, Stage::Finishing, chosen.iter().map(|chosen| chosen.steps).sum());
+    let mut finishes = Vec::new();
+    for Chosen { views, steps } in chosen {
+        let Some(sides) = Sides::of(rows, tuples, *views, project)? else { continue };
+        let finisher = match sides.finisher(model, tuples, &meter) {
+            Err(Error::Stopped) => break,
+            finisher => finisher?,
+        };
+        finishes.extend(finisher.and_then(|finisher| finisher.train(&[*steps], &meter).pop()));
+    }
+    Ok(finishes)
+}
+
+/// The candidates of two views.
+struct Sides {
+    views: [usize; 2],
+    candidates: [Candidates; 2],
+}
+
+impl Sides {
+    /// `None` if one of the views has no rows.
+    fn of(rows: &Rows, given: &Tuples, views: [usize; 2], project: &Project) -> Result<Option<Self>> {
+        let [first, second] = views.map(|view| Candidates::of(rows, given, view, project));
+        Ok(first?.zip(second?).map(|(first, second)| Sides { views, candidates: [first, second] }))
+    }
+
+    /// The candidates after a finish.
+    fn finished(&self, finish: &Finish) -> [Candidates; 2] {
+        [0, 1].map(|side| {
+            let map = &finish.maps[side];
+            let row_major = (0..map.nrows()).flat_map(|i| (0..map.ncols()).map(move |j| map[(i, j)] as f32));
+            let candidates = &self.candidates[side];
+            candidates.with_vectors(candidates.side.matrix().mapped(&row_major.collect::<Vec<f32>>()))
+        })
+    }
+
+    /// The training pairs of the views; `None` if there are none.
+    fn finisher(&self, model: &Model, tuples: &Tuples, meter: &Meter) -> Result<Option<Finisher>> {
+        let Sides { views, candidates } = self;
+        let of_tuple = |(tuple, weight): (Vec<Option<usize>>, f64)| {
+            // Induced words can be rarer than all candidates.
+            let place = |side: usize| candidates[side].place(tuple[views[side]]?);
+            Some(TrainingPair { rows: [place(0)?, place(1)?], weight })
+        };
+        let pairs: Vec<TrainingPair> = tuples.iter_weighted().filter_map(of_tuple).collect();
+        let latent = [0, 1].map(|side| candidates[side].side.matrix());
+        Finisher::new(model, *views, latent, &pairs, &meter.stopping())
+    }
+}

@@ -1,0 +1,234 @@
+//! Fits to parts of the tuples, and the retrieval of what was held out of them.
+//!
+//! A model is fitted to a part of the tuples, and words of the other tuples are queries among many candidates. Held-out
+//! words choose the [finish](super::finish_steps) and calibrate [confidences](super::calibration).
+//!
+//! A dictionary lists the translations of its headwords. Read backwards it is incomplete, and right translations would
+//! count as wrong. So each pair of views is asked in the direction of more translations per word.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::fit_model;
+use super::held_out::short_fit;
+use crate::error::Result;
+use crate::lexicon::Tuples;
+use crate::model::{FitOptions, LatentSize, Model};
+use crate::moments::Moments;
+use crate::observe::{Meter, Observer, Stage};
+use crate::retrieve::{Calibration, Hit, Retriever, Side};
+use crate::vectors::{Matrix, View};
+
+/// Candidates of a query: the most frequent words, and all words of tuples.
+const CANDIDATES: usize = 20_000;
+/// Folds of a cross-validation, and the number of held-out tuples after which no further fold is tried.
+const FOLDS: usize = 5;
+const ENOUGH: usize = 500;
+/// Maximum number of queries between two views.
+const MAX_QUERIES: usize = 2000;
+/// Ratio of translations per word that makes one direction the one of the headwords.
+const CLEARLY_MORE: f64 = 1.05;
+
+/// The tuples that a model is fitted to, and entries that were held out of everything that led to it.
+pub(crate) struct Split {
+    /// Given entries.
+    pub(crate) given: Tuples,
+    /// Pairs that self-learning induced.
+    pub(crate) induced: Tuples,
+    pub(crate) held_out: Tuples,
+}
+
+impl Split {
+    /// All tuples that a model is fitted to.
+    pub(super) fn seen(&self) -> Tuples {
+        let mut seen = self.given.clone();
+        seen.add_all(&self.induced);
+        seen
+    }
+}
+
+/// The splits of a cross-validation, as many as are needed for enough held-out entries.
+pub(crate) fn splits(tuples: &Tuples) -> Vec<Split> {
+    let needed = (ENOUGH * FOLDS).div_ceil(tuples.len().max(1)).min(FOLDS);
+    let split = |fold| {
+        let [given, held_out] = tuples.fold(FOLDS, fold);
+        Split { given, induced: Tuples::new(tuples.views()), held_out }
+    };
+    (0..needed).map(split).collect()
+}
+
+/// Rows of each view before a model's projection; a view without rows has no candidates.
+pub(super) type Rows<'a> = Vec<Option<&'a Matrix>>;
+
+/// Projects rows of a view.
+pub(super) type Project<'a> = Box<dyn Fn(usize, &Matrix) -> Result<Matrix> + 'a>;
+
+/// The fits to all splits.
+pub(super) struct Folds<'a> {
+    pub(super) names: Vec<String>,
+    pub(super) rows: Rows<'a>,
+    /// The pairs of views to be retrieved.
+    pub(super) pairs: Vec<[usize; 2]>,
+    /// All given entries: each of their translations counts as right.
+    pub(super) given: &'a Tuples,
+    pub(super) fits: Vec<Fold<'a>>,
+}
+
+/// The fit to one split.
+pub(super) struct Fold<'a> {
+    pub(super) split: &'a Split,
+    pub(super) model: Model,
+    pub(super) project: Project<'a>,
+}
+
+impl<'a> Folds<'a> {
+    /// Fits a model to each split. A split may be too small for one, or its covariances singular: it is left out.
+    pub(super) fn new(
+        names: Vec<String>,
+        (rows, pairs): (Rows<'a>, Vec<[usize; 2]>),
+        (splits, given): (&'a [Split], &'a Tuples),
+        observer: &dyn Observer,
+        fit: impl Fn(&Split) -> Result<(Model, Project<'a>)>,
+    ) -> Result<Self> {
+        let meter = Meter::new(observer, Stage::Calibrating, splits.len());
+        let mut fits = Vec::new();
+        for split in splits {
+            meter.check()?;
+            fits.extend(fit(split).ok().map(|(model, project)| Fold { split, model, project }));
+        }
+        Ok(Folds { names, rows, pairs, given, fits })
+    }
+
+    /// The fits of all views, with the options of `model`.
+    pub(super) fn of_model(
+        model: &Model,
+        views: &'a [View],
+        (splits, given): (&'a [Split], &'a Tuples),
+        monolingual: &Moments,
+        options: &FitOptions,
+        observer: &dyn Observer,
+    ) -> Result<Self> {
+        let mut options = short_fit(options);
+        if model.method.shrinks() {
+            options.latent = LatentSize::Of(model.latent());
+        }
+        let names = model.views.iter().map(|view| view.name.clone()).collect();
+        let rows: Rows = views.iter().map(|view| Some(view.rows())).collect();
+        Folds::new(names, (rows, pairs_of_views(views.len())), (splits, given), observer, |split| {
+            let seen = split.seen();
+            let mut moments = monolingual.of_part(views, &seen)?;
+            moments.merge(monolingual)?;
+            let (fitted, _) = fit_model(&moments, views, &seen, &options, &())?;
+            let views = fitted.views.clone();
+            let project = move |view: usize, rows: &Matrix| views[view].project(rows);
+            Ok((fitted, Box::new(project) as Project))
+        })
+    }
+
+    /// The directions that a pair of views is asked in: from the headwords, or both if it is not clear which those are.
+    pub(super) fn directions(&self, [a, b]: [usize; 2]) -> Vec<(usize, usize)> {
+        let pairs = self.given.pairs_of(a, b);
+        let distinct =
+            |side: fn(&(usize, usize)) -> usize| pairs.iter().map(side).collect::<BTreeSet<_>>().len() as f64;
+        let (of_a, of_b) = (distinct(|pair| pair.0), distinct(|pair| pair.1));
+        match () {
+            () if of_b > CLEARLY_MORE * of_a => vec![(a, b)],
+            () if of_a > CLEARLY_MORE * of_b => vec![(b, a)],
+            () => vec![(a, b), (b, a)],
+        }
+    }
+}
+
+/// All pairs of views.
+pub(super) fn pairs_of_views(views: usize) -> Vec<[usize; 2]> {
+    (0..views).flat_map(|a| (a + 1..views).map(move |b| [a, b])).collect()
+}
+
+/// Candidate words of a view and their latent vectors.
+pub(super) struct Candidates {
+    rows: Vec<usize>,
+    pub(super) side: Arc<Side>,
+}
+
+impl Candidates {
+    /// The most frequent words of a view and those of `given` entries; `None` for a view without rows.
+    pub(super) fn of(rows: &Rows, given: &Tuples, view: usize, project: &Project) -> Result<Option<Self>> {
+        let Some(rows) = rows[view] else { return Ok(None) };
+        let of_tuples = given.iter().filter_map(|tuple| tuple[view]);
+        let chosen: BTreeSet<usize> = (0..rows.rows().min(CANDIDATES)).chain(of_tuples).collect();
+        let chosen: Vec<usize> = chosen.into_iter().collect();
+        let latent = project(view, &rows.select(&chosen))?;
+        Ok(Some(Candidates { rows: chosen, side: Side::new(latent) }))
+    }
+
+    /// The same words with other vectors.
+    pub(super) fn with_vectors(&self, vectors: Matrix) -> Self {
+        Candidates { rows: self.rows.clone(), side: Side::new(vectors) }
+    }
+
+    /// The place of a row among the candidates.
+    pub(super) fn place(&self, row: usize) -> Option<usize> {
+        self.rows.binary_search(&row).ok()
+    }
+}
+
+/// Held-out words of one view, and their right translations in another.
+pub(super) struct Asked {
+    words: Vec<(usize, Vec<usize>)>,
+}
+
+/// A held-out word and what was found for it.
+pub(super) struct Answer<'a> {
+    pub(super) word: usize,
+    pub(super) hits: Vec<Hit>,
+    right: &'a [usize],
+    candidates: &'a Candidates,
+}
+
+impl Answer<'_> {
+    /// Whether the candidate at this rank, from 0, is a right translation.
+    pub(super) fn is_right(&self, rank: usize) -> bool {
+        self.right.contains(&self.candidates.rows[self.hits[rank].index])
+    }
+}
+
+impl Asked {
+    /// Words that are in no tuple that a model was fitted to. Every given translation of them is right.
+    pub(super) fn of(split: &Split, given: &Tuples, (from, to): (usize, usize)) -> Self {
+        let seen: BTreeSet<usize> = split.seen().iter().filter_map(|tuple| tuple[from]).collect();
+        let held_out: BTreeSet<usize> = split.held_out.pairs_of(from, to).into_iter().map(|(word, _)| word).collect();
+        let mut right: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        for (word, translation) in given.pairs_of(from, to) {
+            if held_out.contains(&word) && !seen.contains(&word) {
+                right.entry(word).or_default().push(translation);
+            }
+        }
+        let spacing = right.len().div_ceil(MAX_QUERIES).max(1);
+        Asked { words: right.into_iter().step_by(spacing).collect() }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.words.is_empty()
+    }
+
+    /// The answers to all words that have any.
+    pub(super) fn retrieve<'a>(
+        &'a self,
+        retriever: &Retriever,
+        source: &Candidates,
+        target: &'a Candidates,
+        observer: &dyn Observer,
+    ) -> Result<Vec<Answer<'a>>> {
+        let place = |word: usize| source.place(word).expect("all words of given entries are candidates");
+        let places: Vec<usize> = self.words.iter().map(|(word, _)| place(*word)).collect();
+        let queries = source.side.matrix().select(&places);
+        let hits = retriever.rank(&queries, Calibration::CANDIDATES, observer)?;
+        let answer = |((word, right), hits): (&'a (usize, Vec<usize>), Vec<Hit>)| Answer {
+            word: *word,
+            hits,
+            right,
+            candidates: target,
+        };
+        Ok(self.words.iter().zip(hits).map(answer).filter(|answer| !answer.hits.is_empty()).collect())
+    }
+}

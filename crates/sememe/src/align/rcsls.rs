@@ -1,0 +1,146 @@
+//! RCSLS, relaxed CSLS (Joulin et al. 2018): the map of a view to the pivot, tuned for retrieval by CSLS.
+//!
+//! With `y` the translation of `x` and means over the ten nearest neighbours of each, gradient steps maximise
+//! `2 <W x, y> - mean <W x, y'> - mean <W x', y>`, from the solution of Procrustes. Neighbours are searched anew for each
+//! step, among all words. A step that lowers the objective is undone and its length halved. Steps and their first length
+//! are those of the authors' program.
+
+use super::row_products::{add, sum_of_outer_products};
+use crate::error::{Error, Result};
+use crate::lexicon::Tuples;
+use crate::linalg::Mat;
+use crate::model::{FitOptions, Model};
+use crate::observe::{Meter, Observer, Stage};
+use crate::retrieve::kernel::dot;
+use crate::retrieve::{Criterion, Hit, Retriever};
+use crate::vectors::{Matrix, View};
+
+const NEIGHBOURS: usize = 10;
+const STEPS: usize = 10;
+const FIRST_STEP: f32 = 25.0;
+/// Frequent words of each view among which neighbours are searched.
+const WORDS: usize = 200_000;
+
+/// Tunes the map of every view except the pivot.
+pub(super) fn tune(
+    model: &mut Model,
+    views: &[View],
+    tuples: &Tuples,
+    options: &FitOptions,
+    observer: &dyn Observer,
+) -> Result<()> {
+    let names: Vec<&str> = views.iter().map(View::name).collect();
+    let pivot = options.pivot_of(&names);
+    let meter = Meter::new(observer, Stage::Finishing, STEPS * (views.len() - 1));
+    for view in (0..views.len()).filter(|&view| view != pivot) {
+        let problem = Problem::of(views[view].rows(), views[pivot].rows(), tuples, (view, pivot), &meter.stopping())?;
+        let map = &mut model.views[view].projection;
+        let (rows, cols) = (map.nrows(), map.ncols());
+        let start = (0..rows * cols).map(|at| map[(at / cols, at % cols)] as f32).collect();
+        let tuned = problem.maximise(start, &meter)?;
+        *map = Mat::from_fn(rows, cols, |i, j| f64::from(tuned[i * cols + j]));
+    }
+    Ok(())
+}
+
+/// Training pairs of a view with the pivot, and the words of both.
+struct Problem {
+    x: Matrix,
+    y: Matrix,
+    /// Weights of the pairs; their sum is 1.
+    weights: Vec<f32>,
+    sources: Matrix,
+    targets: Matrix,
+    among_targets: Retriever,
+}
+
+impl Problem {
+    fn of(
+        view: &Matrix,
+        pivot: &Matrix,
+        tuples: &Tuples,
+        (source, target): (usize, usize),
+        observer: &dyn Observer,
+    ) -> Result<Self> {
+        let of_tuple = |(tuple, weight): (Vec<Option<usize>>, f64)| Some((tuple[source]?, tuple[target]?, weight));
+        let pairs: Vec<(usize, usize, f64)> = tuples.iter_weighted().filter_map(of_tuple).collect();
+        let total: f64 = pairs.iter().map(|pair| pair.2).sum();
+        let frequent = |rows: &Matrix| rows.select(&(0..rows.rows().min(WORDS)).collect::<Vec<_>>());
+        let (sources, targets) = (frequent(view), frequent(pivot));
+        Ok(Problem {
+            x: view.select(&pairs.iter().map(|pair| pair.0).collect::<Vec<_>>()),
+            y: pivot.select(&pairs.iter().map(|pair| pair.1).collect::<Vec<_>>()),
+            weights: pairs.iter().map(|pair| (pair.2 / total) as f32).collect(),
+            among_targets: Retriever::new(targets.clone(), targets.clone(), Criterion::Dot, observer)?,
+            sources,
+            targets,
+        })
+    }
+
+    /// The map after all steps; the one so far if the observer stops the work.
+    fn maximise(&self, mut map: Vec<f32>, meter: &Meter) -> Result<Vec<f32>> {
+        let mut length = FIRST_STEP;
+        let mut best: Option<(f64, Vec<f32>, Vec<f32>)> = None;
+        for _ in 0..STEPS {
+            let (objective, gradient) = match self.objective(&map, &meter.stopping()) {
+                Err(Error::Stopped) => break,
+                computed => computed?,
+            };
+            match &best {
+                Some((before, ..)) if objective < *before => length /= 2.0,
+                _ => best = Some((objective, map, gradient)),
+            }
+            let (_, from, gradient) = best.as_ref().expect("the first step has a value");
+            map = from.clone();
+            add(&mut map, length, gradient);
+            if meter.advance(1).is_err() {
+                break;
+            }
+        }
+        Ok(map)
+    }
+
+    /// The objective and its gradient.
+    fn objective(&self, map: &[f32], observer: &dyn Observer) -> Result<(f64, Vec<f32>)> {
+        let images = self.x.mapped(map);
+        let near_images = self.among_targets.nearest(&images, NEIGHBOURS, observer)?;
+        let of_sources = self.sources.mapped(map);
+        let near_translations = Retriever::new(of_sources.clone(), of_sources, Criterion::Dot, observer)?
+            .nearest(&self.y, NEIGHBOURS, observer)?;
+        let mean_targets = means(&self.targets, &near_images);
+        let mean_sources = means(&self.sources, &near_translations);
+
+        // The gradient is Σ w ((2 y - mean y') xᵀ - y (mean x')ᵀ).
+        let weighted = |pair: usize, of: &dyn Fn(usize) -> f32| {
+            (0..self.y.cols()).map(of).map(|x| self.weights[pair] * x).collect::<Vec<f32>>()
+        };
+        let pairs = 0..self.y.rows();
+        let pulls = pairs.clone().flat_map(|pair| {
+            let (y, mean) = (self.y.row(pair), mean_targets.row(pair));
+            weighted(pair, &|at| 2.0 * y[at] - mean[at])
+        });
+        let pushes = pairs.clone().flat_map(|pair| weighted(pair, &|at| -self.y.row(pair)[at]));
+        let dim = self.y.cols();
+        let mut gradient = sum_of_outer_products(&Matrix::new(pulls.collect(), dim), &self.x);
+        let push = sum_of_outer_products(&Matrix::new(pushes.collect(), dim), &mean_sources);
+        add(&mut gradient, 1.0, &push);
+
+        let mean_score =
+            |hits: &[Hit]| hits.iter().map(|hit| f64::from(hit.score)).sum::<f64>() / hits.len().max(1) as f64;
+        let of_pair = |pair: usize| {
+            let cosine = dot(images.row(pair), self.y.row(pair));
+            f64::from(self.weights[pair])
+                * (2.0 * cosine - mean_score(&near_images[pair]) - mean_score(&near_translations[pair]))
+        };
+        Ok((pairs.map(of_pair).sum(), gradient))
+    }
+}
+
+/// The mean of the rows that were found for each query.
+fn means(rows: &Matrix, found: &[Vec<Hit>]) -> Matrix {
+    let mut means = vec![0.0; found.len() * rows.cols()];
+    for (mean, hits) in means.chunks_exact_mut(rows.cols()).zip(found) {
+        hits.iter().for_each(|hit| add(mean, 1.0 / hits.len() as f32, rows.row(hit.index)));
+    }
+    Matrix::new(means, rows.cols())
+}
