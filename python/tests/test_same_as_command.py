@@ -256,6 +256,10 @@ TABLE: dict[str, Case] = {
         "en fr ru", ["--method", "svd", "--pivot", "en", "--normalize", "unit,center"],
         lambda: sememe.Procrustes("en", normalize=["unit", "center"]),
     ),
+    "align: rcsls": aligned("en fr", ["--method", "rcsls"], lambda: sememe.RCSLS()),
+    "align: finish": aligned(
+        "en fr", ["--latent", 30, "--shrinkage", 0.3, "--finish", 2], lambda: sememe.IBFA(30, shrinkage=0.3, finish=2)
+    ),
     "align: least squares": aligned(
         "en fr", ["--method", "least-squares", "--ridge", 0.1, "--normalize", "none"],
         lambda: sememe.LeastSquares(ridge=0.1, normalize=None),

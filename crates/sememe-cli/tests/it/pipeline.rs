@@ -89,6 +89,28 @@ fn align_evaluate_translate_and_project_work_together() {
     assert_eq!(read("again.safetensors").matrix().as_slice(), read("space/fi.safetensors").matrix().as_slice());
 }
 
+#[test]
+fn a_finish_is_said_and_its_coordinates_can_be_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let small = ["--max-words", "1500", "--latent", "40", "--shrinkage", "0.4", "--finish", "2"];
+    let aligned = align(folder.path(), "space", &small);
+    assert_eq!(aligned["finishes"], serde_json::json!([{ "views": ["fi", "ru"], "steps": 2 }]));
+    let fi = format!("fi={}", bundled("fi.npy.zst").display());
+    let read =
+        |path: &str| sememe::vectors::read(&folder.path().join(path), &Default::default(), &()).unwrap().embeddings;
+    let project = |output: &str, more: &[&str]| {
+        json(folder.path(), &[&["project", "space", &fi, "--max-words", "1500", "-o", output], more].concat());
+        read(output)
+    };
+    let (latent, compared) = (project("latent.npy", &[]), project("compared.npy", &["--compared-with", "ru"]));
+    assert_eq!(latent.matrix().as_slice(), read("space/fi.safetensors").matrix().as_slice());
+    assert_ne!(latent.matrix().as_slice(), compared.matrix().as_slice());
+    json(folder.path(), &["export", "space", "--format", "npy", "-o", "exported"]);
+    assert_eq!(read("exported/fi.npy").matrix().as_slice(), compared.matrix().as_slice());
+    let same = sememe(folder.path(), &["project", "space", &fi, "-o", "x.npy", "--compared-with", "fi"]);
+    assert!(text(&same.stderr).contains("must name another view"), "{}", text(&same.stderr));
+}
+
 /// Vectors of the words `new_york`, `w1`, `w2`, … in three dimensions.
 fn write_vectors(path: &Path, turn: f64) {
     let word = |i: usize| if i == 0 { "new_york".to_owned() } else { format!("w{i}") };

@@ -12,7 +12,7 @@ use sememe::lexicon::{self, Lexicon, Tuples};
 use sememe::moments;
 use sememe::prepare::Casing;
 use sememe::prepare::Step;
-use sememe::retrieve::{Criterion, Retriever, nearest};
+use sememe::retrieve::{Criterion, Retriever};
 use sememe::vectors::{self, Embeddings, ReadOptions, View};
 
 use crate::error::Result;
@@ -95,7 +95,7 @@ pub struct Direction {
     pub from: usize,
     /// The index of the target language.
     pub to: usize,
-    /// By cosine.
+    /// By CSLS.
     pub result: Translation,
 }
 
@@ -114,9 +114,12 @@ impl Demo {
         let views = read_languages()?;
         let (aligned, tuples) = align_languages(views.clone())?;
         let latent: Vec<Embeddings> = aligned.latent.iter().flatten().map(|latent| latent.view.named()).collect();
-        let latent: Vec<&Embeddings> = latent.iter().collect();
-        let directions = evaluate_all(&latent)?;
-        let examples = translate_shown(&latent)?;
+        let compared = |view: usize, other: usize| {
+            let vectors = aligned.alignment.compared_with(view, other, latent[view].matrix().clone())?;
+            Ok(latent[view].with_matrix(vectors))
+        };
+        let directions = evaluate_all(compared)?;
+        let examples = translate_shown(compared)?;
         Ok(Demo { aligned, tuples, directions, examples, views })
     }
 
@@ -147,29 +150,34 @@ fn concepts(name: &str, text: &str) -> sememe::Result<Lexicon> {
     Ok(lexicon::read_tuples_input(&file, &Default::default())?.lexicon)
 }
 
-/// Every language to every other on the test words.
-fn evaluate_all(latent: &[&Embeddings]) -> Result<Vec<Direction>> {
+/// Every language to every other on the test words. `compared` are the words of a language in the coordinates in which
+/// they are compared with another.
+fn evaluate_all(compared: impl Fn(usize, usize) -> sememe::Result<Embeddings>) -> Result<Vec<Direction>> {
     let test = concepts("concepts.test.tsv", TEST)?;
     let mut directions = Vec::new();
     for from in 0..LANGUAGES.len() {
         for to in (0..LANGUAGES.len()).filter(|&to| to != from) {
             let gold = test.restricted(&[LANGUAGES[from].code, LANGUAGES[to].code])?;
-            let (source, target) = (latent[from], latent[to]);
-            let retriever = Retriever::new(source.matrix().clone(), target.matrix().clone(), Criterion::Nn, &())?;
-            let result = evaluate::translation(source, target, &gold, &retriever, &())?;
+            let (source, target) = (compared(from, to)?, compared(to, from)?);
+            let retriever = Retriever::new(source.matrix().clone(), target.matrix().clone(), Criterion::CSLS, &())?;
+            let result = evaluate::translation(&source, &target, &gold, &retriever, &())?;
             directions.push(Direction { from, to, result });
         }
     }
     Ok(directions)
 }
 
-fn translate_shown(latent: &[&Embeddings]) -> Result<Vec<Example>> {
-    let english = latent[0];
-    let rows: Vec<usize> = SHOWN.iter().filter_map(|word| english.vocabulary().get(word)).collect();
-    let example = |&row: &usize| Example { word: english.word(row).to_owned(), candidates: Vec::new() };
-    let mut examples: Vec<Example> = rows.iter().map(example).collect();
-    for target in &latent[1..] {
-        let hits = nearest(&english.matrix().select(&rows), target.matrix(), CANDIDATES, Criterion::Nn)?;
+fn translate_shown(compared: impl Fn(usize, usize) -> sememe::Result<Embeddings>) -> Result<Vec<Example>> {
+    let mut examples: Vec<Example> = Vec::new();
+    for to in 1..LANGUAGES.len() {
+        let (english, target) = (compared(0, to)?, compared(to, 0)?);
+        let rows: Vec<usize> = SHOWN.iter().filter_map(|word| english.vocabulary().get(word)).collect();
+        let retriever = Retriever::new(english.matrix().clone(), target.matrix().clone(), Criterion::CSLS, &())?;
+        let hits = retriever.nearest(&english.matrix().select(&rows), CANDIDATES, &())?;
+        if examples.is_empty() {
+            let example = |&row: &usize| Example { word: english.word(row).to_owned(), candidates: Vec::new() };
+            examples.extend(rows.iter().map(example));
+        }
         for (example, hits) in examples.iter_mut().zip(hits) {
             example.candidates.push(hits.iter().map(|hit| target.word(hit.index).to_owned()).collect());
         }

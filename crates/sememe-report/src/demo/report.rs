@@ -70,13 +70,13 @@ impl Demo {
     fn translation(&self, prepared: &[Embeddings], seed: u64) -> Result<Section> {
         let mut section = Section::new("translation", "Translation of unseen words");
         section.say(
-            "How often the nearest word of another language is a right translation, with 95 % intervals. SVD turns every language \
+            "How often the first word of another language by CSLS is a right translation, with 95 % intervals. SVD turns every language \
              into English; the factor model has a space of its own, in which all pairs of languages are alike.",
         );
         let all: Vec<usize> = (0..LANGUAGES.len()).collect();
         let (experiment, svd) = self.rival(prepared, Method::Svd, &all)?;
         let turned = all.iter().map(|&view| experiment.latent(&svd, view)).collect::<sememe::Result<Vec<_>>>()?;
-        let of_svd = evaluate_all(&turned.iter().collect::<Vec<_>>())?;
+        let of_svd = evaluate_all(|view, _| Ok(turned[view].clone()))?;
         let precision = |directions: &[Direction]| -> Vec<(usize, usize, Precision)> {
             let first = |direction: &Direction| Scores::of(&direction.result, seed).at[0];
             directions.iter().map(|direction| (direction.from, direction.to, first(direction))).collect()
@@ -100,7 +100,7 @@ impl Demo {
                 .map(series)
                 .collect(),
         };
-        let caption = "Every language to every other: the nearest word by cosine among 5,000.";
+        let caption = "Every language to every other: the first word by CSLS among 5,000.";
         section.add(Figure::new("translation", caption, &bars.groups, bars.draw(plots::WIDE)));
         let columns = LANGUAGES.iter().map(|language| Column::new(language.name)).collect();
         let mut table = Table::new("P@1 of MBFA, from (rows) and to (columns)", "", columns);
@@ -119,10 +119,10 @@ impl Demo {
     fn examples(&self) -> Section {
         let mut section = Section::new("examples", "Examples");
         section.say(
-            "The three nearest words of every other language for English words that the model has not seen translated.",
+            "The three best words of every other language by CSLS for English words that the model has not seen translated.",
         );
         let columns = LANGUAGES[1..].iter().map(|language| Column::new(language.name)).collect();
-        let mut table = Table::new("Candidates, the nearest first", "English", columns);
+        let mut table = Table::new("Candidates, the best first", "English", columns);
         let cells = |words: &Vec<String>| Cell::text(words.join(", "));
         table.rows = (self.examples.iter())
             .map(|example| Row::new(&example.word, example.candidates.iter().map(cells).collect()))

@@ -27,7 +27,7 @@ use self::words::FrequentWords;
 use crate::align::{self, Fitted, ShrinkageRule, Split};
 use crate::error::{Error, Result};
 use crate::lexicon::Tuples;
-use crate::model::{FinishSteps, Method, Model, Shrinkage};
+use crate::model::{FinishSteps, Model, Shrinkage};
 use crate::moments::Shape;
 use crate::names::{self, setters};
 use crate::observe::Observer;
@@ -112,7 +112,7 @@ pub struct Learned {
 pub fn learn(views: Vec<View>, given: &Tuples, options: &LearnOptions, observer: &dyn Observer) -> Result<Learned> {
     let shapes: Vec<Shape> = views.iter().map(Shape::of).collect();
     options.align.check(&views.iter().map(View::name).collect::<Vec<_>>(), &[])?;
-    options.align.fit.latent.at_most(&shapes)?;
+    let latent = options.align.fit.latent.at_most(&shapes)?;
     let words = words_of(&views, &options.align)?;
     let trusted = match options.trust {
         Trust::Keep => given.clone(),
@@ -185,8 +185,8 @@ pub fn learn(views: Vec<View>, given: &Tuples, options: &LearnOptions, observer:
     if has_value_for_learned {
         last.fit.shrinkage = Shrinkage::By(learner.shrinkage_of(tuples.weight()).max(LAST_SHRINKAGE));
     }
-    let is_generative = matches!(last.fit.method_for(views.len()), Method::Ibfa | Method::Mbfa);
-    if held_out.is_empty() && last.fit.finish == FinishSteps::Auto && is_generative {
+    let is_chosen = last.fit.finish_for(last.fit.method_for(views.len()), latent) == FinishSteps::Auto;
+    if held_out.is_empty() && is_chosen {
         last.fit.finish = FinishSteps::Of(LEARNED_STEPS);
     }
     let splits = match (has_helped, held_out.is_empty()) {
