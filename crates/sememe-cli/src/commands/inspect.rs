@@ -126,11 +126,16 @@ fn space(arguments: &Inspect, global: &Global) -> anyhow::Result<()> {
         let likelihood = summary
             .log_likelihood
             .map_or(String::new(), |total| format!(", log-likelihood {:.3} nats a tuple", total / summary.tuples));
+        let finishes = match summary.finishes.is_empty() {
+            true => "none".to_owned(),
+            false => super::align::finishes(&summary.finishes),
+        };
         let facts = facts(vec![
             ("method", summary.method.to_string()),
             ("latent dimensions", summary.latent.to_string()),
             ("fitted on", format!("{} tuples{likelihood}", count(summary.tuples as usize))),
             ("correlations", spectrum(&summary.canonical_correlations)),
+            ("finish", finishes),
             ("case", case(summary.casing).to_owned()),
             ("prepared by", steps(&summary.normalize)),
         ]);

@@ -155,9 +155,9 @@ fn concepts(name: &str, text: &str) -> sememe::Result<Lexicon> {
 fn evaluate_all(compared: impl Fn(usize, usize) -> sememe::Result<Embeddings>) -> Result<Vec<Direction>> {
     let test = concepts("concepts.test.tsv", TEST)?;
     let mut directions = Vec::new();
-    for from in 0..LANGUAGES.len() {
-        for to in (0..LANGUAGES.len()).filter(|&to| to != from) {
-            let gold = test.restricted(&[LANGUAGES[from].code, LANGUAGES[to].code])?;
+    for (from, source) in LANGUAGES.iter().enumerate() {
+        for (to, target) in LANGUAGES.iter().enumerate().filter(|&(to, _)| to != from) {
+            let gold = test.restricted(&[source.code, target.code])?;
             let (source, target) = (compared(from, to)?, compared(to, from)?);
             let retriever = Retriever::new(source.matrix().clone(), target.matrix().clone(), Criterion::CSLS, &())?;
             let result = evaluate::translation(&source, &target, &gold, &retriever, &())?;

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::Serialize;
 
 use super::Aligned;
-use crate::model::Method;
+use crate::model::{Finish, Method, Model};
 use crate::names::serialize_count;
 
 /// How the shrinkage of a fit was chosen.
@@ -87,8 +87,29 @@ pub struct AlignSummary {
 pub struct FinishedPair {
     /// The names of the views.
     pub views: [String; 2],
+    /// The power of the canonical correlations that coordinates are weighted by.
+    pub exponent: f64,
     /// The number of gradient steps.
     pub steps: usize,
+}
+
+impl FinishedPair {
+    /// The finishes of a model.
+    pub fn of(model: &Model) -> Vec<Self> {
+        let of_finish = |finish: &Finish| FinishedPair {
+            views: finish.views.map(|view| model.views[view].name.clone()),
+            exponent: finish.exponent,
+            steps: finish.steps,
+        };
+        model.finishes.iter().map(of_finish).collect()
+    }
+}
+
+impl fmt::Display for FinishedPair {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [a, b] = &self.views;
+        write!(f, "{a}-{b} {} steps, exponent {}", self.steps, self.exponent)
+    }
 }
 
 /// A view of an [`AlignSummary`].
@@ -131,12 +152,7 @@ impl Aligned {
             residual: trace.map(|trace| trace.residual),
             shrinkage_rule: self.shrinkage_rule,
             views,
-            finishes: (model.finishes.iter())
-                .map(|finish| FinishedPair {
-                    views: finish.views.map(|view| model.views[view].name.clone()),
-                    steps: finish.steps,
-                })
-                .collect(),
+            finishes: FinishedPair::of(model),
             warnings: self.warnings.iter().map(ToString::to_string).collect(),
         }
     }

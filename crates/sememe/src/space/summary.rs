@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::Space;
-use crate::align::PairCalibration;
+use crate::align::{FinishedPair, PairCalibration};
 use crate::error::Result;
 use crate::model::Method;
 use crate::model::mbfa::Trace;
@@ -59,6 +59,8 @@ pub struct SpaceSummary {
     pub views: Vec<SpaceView>,
     /// The source of the tuples.
     pub lexicon: Source,
+    /// The finishes of pairs of views.
+    pub finishes: Vec<FinishedPair>,
     /// Calibrated confidences of translations.
     pub calibrations: Vec<PairCalibration>,
 }
@@ -110,6 +112,7 @@ impl Space {
             trace: model.trace.clone(),
             views: views.collect(),
             lexicon: alignment.sources.lexicon.clone(),
+            finishes: FinishedPair::of(model),
             calibrations: alignment.calibrations.clone(),
         })
     }

@@ -5,9 +5,9 @@ mod learning;
 use std::sync::Arc;
 
 use anyhow::{Context, anyhow};
-use sememe::align::{self, Aligned};
+use sememe::align::{self, Aligned, FinishedPair};
 use sememe::gather::{LexiconRead, ViewRead};
-use sememe::model::{Finish, FitWarning, LatentView};
+use sememe::model::{FitWarning, LatentView};
 use sememe::moments::Evidence;
 use sememe::space::Space;
 use serde_json::{Value, json};
@@ -163,14 +163,15 @@ pub fn summary(aligned: &Aligned) -> String {
     if model.shrinkage.iter().any(|&by| by > 0.0) {
         about += &format!("\nShrinkage: {}", aligned.shrinkage_rule);
     }
-    let finish = |finish: &Finish| {
-        let [a, b] = finish.views.map(|view| model.views[view].name.as_str());
-        format!("{a}-{b} {} steps", finish.steps)
-    };
     if !model.finishes.is_empty() {
-        about += &format!("\nFinish: {}", model.finishes.iter().map(finish).collect::<Vec<_>>().join(", "));
+        about += &format!("\nFinish: {}", finishes(&FinishedPair::of(model)));
     }
     format!("{table}\n{about}\n")
+}
+
+/// The finishes of a model, for people.
+pub fn finishes(pairs: &[FinishedPair]) -> String {
+    pairs.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
 }
 
 fn words(latent: &Option<LatentView>) -> usize {
