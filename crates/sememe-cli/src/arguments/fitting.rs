@@ -23,10 +23,9 @@ pub struct Fitting {
     /// without shrinkage), none, or a number of steps
     #[arg(long, default_value_t = FitOptions::default().finish, value_name = "STEPS")]
     pub finish: FinishSteps,
-    /// ibfa: weight latent coordinates by this power of their canonical correlation; auto is the posterior mean, 0.5, which
-    /// the finish may weight otherwise
-    #[arg(long, value_name = "POWER", default_value = "auto", value_parser = parse_exponent)]
-    pub exponent: Exponent,
+    /// ibfa: weight latent coordinates by this power of their canonical correlation [default: 0.5, the posterior mean]
+    #[arg(long, value_name = "POWER")]
+    pub exponent: Option<f64>,
     /// ibfa, cca: undo the whitening after the rotation
     #[arg(long)]
     pub dewhiten: bool,
@@ -91,16 +90,6 @@ pub enum SolverName {
     Accelerated,
     /// Plain EM
     Em,
-}
-
-/// A power of canonical correlations; `None` for the posterior mean.
-pub type Exponent = Option<f64>;
-
-fn parse_exponent(text: &str) -> Result<Exponent, String> {
-    match text {
-        "auto" => Ok(None),
-        number => number.parse().map(Some).map_err(|_| "it must be auto or a number".to_owned()),
-    }
 }
 
 /// Parses a tolerance: a fraction from 0 to 1.

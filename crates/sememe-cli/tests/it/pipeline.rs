@@ -94,7 +94,7 @@ fn a_finish_is_said_and_its_coordinates_can_be_written() {
     let folder = tempfile::tempdir().unwrap();
     let small = ["--max-words", "1500", "--latent", "40", "--shrinkage", "0.4", "--finish", "2"];
     let aligned = align(folder.path(), "space", &small);
-    assert_eq!(aligned["finishes"], serde_json::json!([{ "views": ["fi", "ru"], "exponent": 0.5, "steps": 2 }]));
+    assert_eq!(aligned["finishes"], serde_json::json!([{ "views": ["fi", "ru"], "steps": 2 }]));
     let fi = format!("fi={}", bundled("fi.npy.zst").display());
     let read =
         |path: &str| sememe::vectors::read(&folder.path().join(path), &Default::default(), &()).unwrap().embeddings;

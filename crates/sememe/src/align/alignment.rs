@@ -86,7 +86,6 @@ struct Metadata {
 #[derive(Serialize, Deserialize)]
 struct FinishMetadata {
     views: [usize; 2],
-    exponent: f64,
     steps: usize,
 }
 
@@ -191,7 +190,7 @@ impl Alignment {
             sources: self.sources.clone(),
             calibrations: self.calibrations.clone(),
             finishes: (finishes.iter())
-                .map(|&Finish { views, exponent, steps, .. }| FinishMetadata { views, exponent, steps })
+                .map(|finish| FinishMetadata { views: finish.views, steps: finish.steps })
                 .collect(),
         };
         Contents { metadata, tensors }
@@ -237,12 +236,12 @@ impl Alignment {
             });
         }
         let mut finishes = Vec::new();
-        for (number, &FinishMetadata { views: [a, b], exponent, steps }) in metadata.finishes.iter().enumerate() {
+        for (number, &FinishMetadata { views: [a, b], steps }) in metadata.finishes.iter().enumerate() {
             if !(a < b && b < views.len()) {
                 return Err(file.error("has a finish of views that are none of its own"));
             }
             let map = |side: usize| file.matrix(&finish_array(number, side), latent, latent).map(Arc::new);
-            finishes.push(Finish { views: [a, b], maps: [map(0)?, map(1)?], exponent, steps });
+            finishes.push(Finish { views: [a, b], maps: [map(0)?, map(1)?], steps });
         }
         let dims: Vec<usize> = metadata.views.iter().map(|view| view.dim).collect();
         let preparation = Preparation::read(file, metadata.policy, &dims)?;

@@ -41,8 +41,7 @@ pub(super) struct TrainingPair {
 pub(super) struct Finisher {
     views: [usize; 2],
     /// Maps from latent vectors to the coordinates that the finish starts from.
-    start: [Option<Mat>; 2],
-    exponent: f64,
+    start: Option<PairCoordinates>,
     /// The words of both views that take part, as unit vectors.
     words: [Matrix; 2],
     /// Distinct pairs of words that are compared, ascending.
@@ -64,21 +63,19 @@ type Maps = [Vec<f32>; 2];
 
 impl Finisher {
     /// Searches the negatives. `latent` are the latent vectors of the candidates of both views, the pairs are over
-    /// their rows. Coordinates are weighted by a power of their correlations. `None` if no pair has a direction in both
-    /// views, or if other weights than those of `E[z|x]` are asked of coordinates without correlations.
+    /// their rows. `None` if no pair has a direction in both views.
     pub(super) fn new(
         model: &Model,
         views: [usize; 2],
         latent: [&Matrix; 2],
         pairs: &[TrainingPair],
-        exponent: f64,
         observer: &dyn Observer,
     ) -> Result<Option<Self>> {
-        let Some(start) = start(model, views, exponent)? else { return Ok(None) };
-        let mut words = [0, 1].map(|side| match &start[side] {
-            Some(map) => latent[side].mapped(&row_major(map)),
-            None => latent[side].clone(),
-        });
+        let start = PairCoordinates::of(model, views[0], views[1])?;
+        let mut words = match &start {
+            Some(pair) => [pair.of_queries(latent[0]), pair.of_targets(latent[1])],
+            None => latent.map(Clone::clone),
+        };
         words.iter_mut().for_each(scale_to_unit);
         let has_direction = |side: usize, row: usize| words[side].row(row).iter().any(|&x| x != 0.0);
         let pairs: Vec<&TrainingPair> = (pairs.iter())
@@ -114,7 +111,7 @@ impl Finisher {
         let mut of_second = vec![Vec::new(); used[1].len()];
         compared.iter().enumerate().for_each(|(comparison, rows)| of_second[rows[1]].push(comparison));
         let words = [0, 1].map(|side| words[side].select(&used[side]));
-        Ok(Some(Finisher { views, start, exponent, words, compared, of_second, softmaxes }))
+        Ok(Some(Finisher { views, start, words, compared, of_second, softmaxes }))
     }
 
     /// The finishes after these numbers of steps, ascending. If the observer stops the work, the last one has the steps
@@ -152,12 +149,12 @@ impl Finisher {
         let dim = self.words[0].cols();
         let maps = [0, 1].map(|side| {
             let map = Mat::from_fn(dim, dim, |i, j| f64::from(maps[side][i * dim + j]));
-            Arc::new(match &self.start[side] {
-                Some(start) => times(&map, start),
+            Arc::new(match &self.start {
+                Some(pair) => times(&map, pair.maps()[side]),
                 None => map,
             })
         });
-        Finish { views: self.views, maps, exponent: self.exponent, steps }
+        Finish { views: self.views, maps, steps }
     }
 
     /// The gradient of the mean loss for both maps.
@@ -187,34 +184,6 @@ impl Finisher {
         });
         [first, second]
     }
-}
-
-/// The maps from latent vectors to weighted coordinates of the pair; `None` for latent vectors as they are. Without
-/// correlations there are no other weights than those of `E[z|x]`.
-fn start(model: &Model, views: [usize; 2], exponent: f64) -> Result<Option<[Option<Mat>; 2]>> {
-    let pair = PairCoordinates::of(model, views[0], views[1])?;
-    if exponent == Finish::POSTERIOR_MEAN {
-        return Ok(Some([0, 1].map(|side| pair.as_ref().map(|pair| pair.maps()[side].clone()))));
-    }
-    let correlations = match &pair {
-        Some(pair) => pair.correlations(),
-        None if model.views.len() == 2 && model.projects_posterior_means(views[0])? => &model.rho,
-        None => &[],
-    };
-    if correlations.is_empty() {
-        return Ok(None);
-    }
-    let weights: Vec<f64> = correlations.iter().map(|rho| rho.powf(exponent - Finish::POSTERIOR_MEAN)).collect();
-    let weighted = |map: &Mat| Mat::from_fn(map.nrows(), map.ncols(), |i, j| weights[i] * map[(i, j)]);
-    Ok(Some([0, 1].map(|side| match &pair {
-        Some(pair) => Some(weighted(pair.maps()[side])),
-        None => Some(weighted(&Mat::identity(weights.len(), weights.len()))),
-    })))
-}
-
-/// A map as rows after each other, in f32.
-pub(super) fn row_major(map: &Mat) -> Vec<f32> {
-    (0..map.nrows()).flat_map(|i| (0..map.ncols()).map(move |j| map[(i, j)] as f32)).collect()
 }
 
 /// The hardest negatives of the words of one side.
@@ -318,7 +287,7 @@ mod tests {
         let pair = |word: usize| TrainingPair { rows: [word, word], weight: 1.0 + (word % 3) as f64 };
         let mut pairs: Vec<TrainingPair> = (0..15).map(pair).collect();
         pairs.push(TrainingPair { rows: [0, 20], weight: 1.0 });
-        Finisher::new(&model(), [0, 1], [&x, &y], &pairs, Finish::POSTERIOR_MEAN, &()).unwrap().unwrap()
+        Finisher::new(&model(), [0, 1], [&x, &y], &pairs, &()).unwrap().unwrap()
     }
 
     /// The mean loss, by its definition.

@@ -87,8 +87,6 @@ pub struct AlignSummary {
 pub struct FinishedPair {
     /// The names of the views.
     pub views: [String; 2],
-    /// The power of the canonical correlations that coordinates are weighted by.
-    pub exponent: f64,
     /// The number of gradient steps.
     pub steps: usize,
 }
@@ -98,7 +96,6 @@ impl FinishedPair {
     pub fn of(model: &Model) -> Vec<Self> {
         let of_finish = |finish: &Finish| FinishedPair {
             views: finish.views.map(|view| model.views[view].name.clone()),
-            exponent: finish.exponent,
             steps: finish.steps,
         };
         model.finishes.iter().map(of_finish).collect()
@@ -108,7 +105,7 @@ impl FinishedPair {
 impl fmt::Display for FinishedPair {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [a, b] = &self.views;
-        write!(f, "{a}-{b} {} steps, exponent {}", self.steps, self.exponent)
+        write!(f, "{a}-{b} {} steps", self.steps)
     }
 }
 

@@ -18,15 +18,8 @@ pub struct Finish {
     pub views: [usize; 2],
     /// The map of each view's latent vectors.
     pub maps: [Arc<Mat>; 2],
-    /// The power of the canonical correlations that coordinates were weighted by before the steps; 1/2 is `E[z|x]`.
-    pub exponent: f64,
     /// The number of gradient steps.
     pub steps: usize,
-}
-
-impl Finish {
-    /// The exponent of `E[z|x]`.
-    pub(crate) const POSTERIOR_MEAN: f64 = 0.5;
 }
 
 /// Number of gradient steps of the finish.

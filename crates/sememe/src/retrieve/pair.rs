@@ -26,8 +26,6 @@ const NOT_SHARED: f64 = 1e-6;
 pub struct PairCoordinates {
     queries: Arc<Mat>,
     targets: Arc<Mat>,
-    /// The canonical correlations; empty for a finish.
-    correlations: Arc<[f64]>,
 }
 
 impl PairCoordinates {
@@ -38,7 +36,7 @@ impl PairCoordinates {
         if let Some(finish) = model.finish([from.min(to), from.max(to)]) {
             let [first, second] = finish.maps.clone();
             let (queries, targets) = if from < to { (first, second) } else { (second, first) };
-            return Ok(Some(PairCoordinates { queries, targets, correlations: Arc::default() }));
+            return Ok(Some(PairCoordinates { queries, targets }));
         }
         let is_generative = model.views.iter().all(|view| view.emission.is_some());
         if model.views.len() < 3 || !is_generative {
@@ -61,13 +59,7 @@ impl PairCoordinates {
             let map = transpose_times(directions, root);
             Arc::new(Mat::from_fn(map.nrows(), map.ncols(), |i, j| weights[i] * map[(i, j)]))
         };
-        let (queries, targets) = (map(&svd.v, &of_targets), map(&svd.u, &of_queries));
-        Ok(Some(PairCoordinates { queries, targets, correlations: svd.s.into() }))
-    }
-
-    /// The canonical correlations of the coordinates; empty for a finish.
-    pub(crate) fn correlations(&self) -> &[f64] {
-        &self.correlations
+        Ok(Some(PairCoordinates { queries: map(&svd.v, &of_targets), targets: map(&svd.u, &of_queries) }))
     }
 
     /// The maps of both sides.
