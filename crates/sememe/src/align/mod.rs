@@ -60,7 +60,9 @@ impl AlignOptions {
         let resumed = self.resume.as_ref().map(|before| before.model.method);
         let fit = FitOptions { method: self.fit.method.or(resumed), ..self.fit.clone() };
         let method = fit.check_for(views)?;
-        method.check_uses(given.iter().copied())?;
+        // No shrinkage is what methods without it do.
+        let is_asked = |name: &&str| *name != "shrinkage" || fit.shrinkage != Shrinkage::None;
+        method.check_uses(given.iter().copied().filter(is_asked))?;
         method.check_uses(fit.asked_shrinkage())?;
         method.check_uses(self.evidence.monolingual.map(|_| "monolingual"))?;
         Ok(method)

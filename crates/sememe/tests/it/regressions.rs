@@ -22,6 +22,16 @@ fn four_views_with_a_full_latent_size_are_warned_of_as_three_are() {
 }
 
 #[test]
+fn methods_without_shrinkage_may_be_told_not_to_shrink() {
+    let check = |shrinkage: Shrinkage| {
+        let fit = FitOptions::default().with_method(Some(Method::Svd)).with_shrinkage(shrinkage);
+        AlignOptions::default().with_fit(fit).check(&["x", "y"], &["shrinkage"])
+    };
+    assert!(check(Shrinkage::None).is_ok());
+    assert!(check(Shrinkage::Auto).is_err() && check(Shrinkage::By(0.1)).is_err());
+}
+
+#[test]
 fn much_shrinkage_does_not_hide_latent_dimensions() {
     let views = numbered(&many_views(400, &[12, 10], 3));
     let size = |shrinkage: Shrinkage| {
