@@ -226,7 +226,8 @@ class Aligner(FittedModel):
         """Adds a view; the parameters of the others do not change.
 
         ``new`` are word vectors, with a lexicon over them and the words that the model was fitted to; or an array whose rows
-        belong with those of ``views``, some of the views of the model.
+        belong with those of ``views``, some of the views of the model. ``finish`` are the steps of the discriminative finish of
+        the new view with each other one, as for the estimators.
         """
         fitted = self._fitted
         names = [*self.views_, name]

@@ -280,7 +280,8 @@ class Space(Evaluations):
     ) -> Space:
         """Adds a view as ``sememe extend`` does, in this folder or in a copy at ``output``; existing files keep their bits.
 
-        Returns the larger space.
+        ``finish`` are the steps of the discriminative finish of the new view with each other one, as for the estimators. Returns
+        the larger space.
         """
         if lexicon is None and identical is None:
             raise ValueError(NO_LEXICON)

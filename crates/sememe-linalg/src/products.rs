@@ -122,41 +122,29 @@ pub fn outer_gram(x: &Mat) -> Mat {
 /// `out = A Bᵀ` in f32 for row-major `A` (m x k), `B` (n x k) and `out` (m x n), on one thread.
 pub fn product_of_rows(a: &[f32], b: &[f32], k: usize, out: &mut [f32]) {
     let (m, n) = (a.len() / k, b.len() / k);
-    assert!(a.len() == m * k && b.len() == n * k && out.len() == m * n, "shapes {m} x {k} and {n} x {k} must agree");
-    let stride = |len: usize| isize::try_from(len).expect("a slice fits in the address space");
-    // SAFETY: the pointers come from slices whose lengths were checked above against the strides given here,
-    // and `out` is borrowed mutably, so it overlaps neither input.
-    unsafe {
-        gemm::gemm(
-            m,
-            n,
-            k,
-            out.as_mut_ptr(),
-            1,
-            stride(n),
-            false,
-            a.as_ptr(),
-            1,
-            stride(k),
-            b.as_ptr(),
-            stride(k),
-            1,
-            0.0,
-            1.0,
-            false,
-            false,
-            false,
-            Parallelism::None,
-        );
-    }
+    product_of_f32(Strided { values: a, strides: [k, 1] }, Strided { values: b, strides: [1, k] }, [m, k, n], out);
 }
 
 /// `out = Aᵀ B` in f32 for row-major `A` (k x m), `B` (k x n) and `out` (m x n), on one thread.
 pub fn product_of_columns(a: &[f32], b: &[f32], (m, n): (usize, usize), out: &mut [f32]) {
     let k = a.len() / m;
-    assert!(a.len() == k * m && b.len() == k * n && out.len() == m * n, "shapes {k} x {m} and {k} x {n} must agree");
+    product_of_f32(Strided { values: a, strides: [1, m] }, Strided { values: b, strides: [n, 1] }, [m, k, n], out);
+}
+
+/// Entries of a matrix, with the distances between rows and between columns.
+struct Strided<'a> {
+    values: &'a [f32],
+    strides: [usize; 2],
+}
+
+/// `out = A B` for `A` (m x k), `B` (k x n) and row-major `out` (m x n).
+fn product_of_f32(a: Strided, b: Strided, [m, k, n]: [usize; 3], out: &mut [f32]) {
+    let fits = a.values.len() == m * k && b.values.len() == k * n && out.len() == m * n;
+    assert!(fits, "shapes {m} x {k} and {k} x {n} must agree");
     let stride = |len: usize| isize::try_from(len).expect("a slice fits in the address space");
-    // SAFETY: as for `product_of_rows`.
+    let ([a_row, a_col], [b_row, b_col]) = (a.strides.map(stride), b.strides.map(stride));
+    // SAFETY: the lengths of the slices were checked above. The strides are those of a dense matrix of that shape or of
+    // its transpose, so that every entry is inside. `out` is borrowed mutably, so that it overlaps neither input.
     unsafe {
         gemm::gemm(
             m,
@@ -166,12 +154,12 @@ pub fn product_of_columns(a: &[f32], b: &[f32], (m, n): (usize, usize), out: &mu
             1,
             stride(n),
             false,
-            a.as_ptr(),
-            stride(m),
-            1,
-            b.as_ptr(),
-            1,
-            stride(n),
+            a.values.as_ptr(),
+            a_col,
+            a_row,
+            b.values.as_ptr(),
+            b_col,
+            b_row,
             0.0,
             1.0,
             false,

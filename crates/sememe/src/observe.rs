@@ -28,7 +28,7 @@ pub enum Stage {
     Evaluating,
     /// Choosing the shrinkage by held-out retrieval; units are fits, whose number is an upper bound.
     Shrinking,
-    /// Tuning the finish on training pairs; units are searches, then steps.
+    /// Tuning maps for retrieval, by the finish or by RCSLS; units are searches, then steps.
     Finishing,
     /// Calibrating confidences on held-out translations; units are searches.
     Calibrating,

@@ -4,13 +4,12 @@
 //! the space: with `M_i` the posterior covariance given view `i` alone, `M_O⁻¹ = I + Σ (M_i⁻¹ - I)` and
 //! `m = M_O Σ M_i⁻¹ E[z|x_i]`. The vectors that the space was fitted on are not needed.
 
-use std::collections::BTreeMap;
-
 use super::folds::{Folds, Project, Rows, Split, splits};
+use super::known::{Known, known_rows};
 use super::{Alignment, finish_and_calibrate, held_out, held_out_pair, short_fit};
 use crate::error::{Error, Result};
 use crate::lexicon::{TrainedPairs, Tuples};
-use crate::linalg::{Cholesky, Mat, symmetric, times_vector};
+use crate::linalg::{Cholesky, times_vector};
 use crate::model::new_view::{self, Group};
 use crate::model::{self, FitOptions, FitWarning, LatentView, Method, Model, Shrinkage};
 use crate::moments::{Moments, PatternMoments, Shape, Source};
@@ -238,65 +237,6 @@ impl Alignment {
 fn not_extendable(method: Method) -> Error {
     let expected = "only spaces of ibfa, mbfa, svd and least-squares can be extended";
     Error::argument("method of the space", method, expected)
-}
-
-/// Tuples with the same known views: the rows of these and of the new view, and the weight of each tuple.
-#[derive(Default)]
-struct KnownRows {
-    tuples: Vec<Vec<usize>>,
-    weights: Vec<f64>,
-}
-
-/// The tuples that have the new view, grouped by their known views.
-fn known_rows(latent: &[Option<View>], tuples: &Tuples) -> Result<BTreeMap<Vec<usize>, KnownRows>> {
-    let mut groups: BTreeMap<Vec<usize>, KnownRows> = BTreeMap::new();
-    for (tuple, weight) in tuples.iter_weighted().filter(|(_, weight)| *weight > 0.0) {
-        let known: Vec<usize> = (0..latent.len()).filter(|&view| tuple[view].is_some()).collect();
-        if tuple[latent.len()].is_some() && !known.is_empty() {
-            let group = groups.entry(known).or_default();
-            group.tuples.push(tuple.into_iter().flatten().collect());
-            group.weights.push(weight);
-        }
-    }
-    if groups.values().map(|group| group.tuples.len()).sum::<usize>() < 2 {
-        let problem = "the lexicon gives fewer than two pairs of the new view and the space".to_owned();
-        return Err(Error::NotEnoughData(problem));
-    }
-    Ok(groups)
-}
-
-impl KnownRows {
-    /// The latent vectors of the known view at position `place` of the tuples.
-    fn latent(&self, view: &Option<View>, place: usize) -> Matrix {
-        let rows: Vec<usize> = self.tuples.iter().map(|tuple| tuple[place]).collect();
-        view.as_ref().expect("tuples are over rows of the space").rows().select(&rows)
-    }
-
-    /// The vectors of the new view.
-    fn new_rows(&self, new: &Matrix) -> Matrix {
-        new.select(&self.tuples.iter().map(|tuple| tuple[tuple.len() - 1]).collect::<Vec<_>>())
-    }
-}
-
-/// Tuples with the same known views, and the posterior `N(m, M)` of `z` in each.
-struct Known {
-    covariance: Mat,
-    mean: Matrix,
-    /// The first known row and the new one of each tuple.
-    pairs: Vec<(usize, usize)>,
-    weights: Vec<f64>,
-}
-
-impl Known {
-    fn new_rows(&self, new: &Matrix) -> Matrix {
-        new.select(&self.pairs.iter().map(|pair| pair.1).collect::<Vec<_>>())
-    }
-
-    fn group(&self, new: &Matrix) -> Result<Group> {
-        let precision = Cholesky::new(&self.covariance, "a posterior covariance")?.inverse();
-        let moments = PatternMoments::of_rows(&self.mean, &self.new_rows(new), &self.weights);
-        Ok(Group { precision: symmetric(&precision), covariance: self.covariance.clone(), moments })
-    }
 }
 
 /// Maps the new view to the latent space by a direct method, with the latent space as pivot.

@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::row_products::{add, sum_of_outer_products};
+use super::row_products::{add, map_of, row_major, sum_of_outer_products};
 use crate::error::Result;
 use crate::linalg::{Mat, times};
 use crate::model::{Finish, Model};
@@ -118,8 +118,7 @@ impl Finisher {
     /// so far.
     pub(super) fn train(&self, numbers: &[usize], meter: &Meter) -> Vec<Finish> {
         let dim = self.words[0].cols();
-        let identity = || (0..dim * dim).map(|at| if at % (dim + 1) == 0 { 1.0 } else { 0.0 }).collect::<Vec<f32>>();
-        let mut maps = [identity(), identity()];
+        let mut maps = [0, 1].map(|_| row_major(&Mat::identity(dim, dim)));
         let mut finishes = Vec::new();
         let last = numbers.last().copied().unwrap_or(0);
         for step in 0..=last {
@@ -148,7 +147,7 @@ impl Finisher {
     fn finish(&self, maps: &Maps, steps: usize) -> Finish {
         let dim = self.words[0].cols();
         let maps = [0, 1].map(|side| {
-            let map = Mat::from_fn(dim, dim, |i, j| f64::from(maps[side][i * dim + j]));
+            let map = map_of(&maps[side], dim);
             Arc::new(match &self.start {
                 Some(pair) => times(&map, pair.maps()[side]),
                 None => map,
@@ -348,10 +347,7 @@ mod tests {
         let steps: Vec<usize> = finishes.iter().map(|finish| finish.steps).collect();
         assert_eq!(steps, [0, 3, 6]);
         assert_eq!(*finishes[0].maps[0], Mat::identity(DIM, DIM));
-        let loss_of = |finish: &Finish| {
-            let map = |side: usize| (0..DIM * DIM).map(|at| finish.maps[side][(at / DIM, at % DIM)] as f32).collect();
-            loss(&finisher, &[map(0), map(1)])
-        };
+        let loss_of = |finish: &Finish| loss(&finisher, &[0, 1].map(|side| row_major(&finish.maps[side])));
         let losses: Vec<f64> = finishes.iter().map(loss_of).collect();
         assert!(losses.is_sorted_by(|before, after| before > after), "{losses:?}");
     }

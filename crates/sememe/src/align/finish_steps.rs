@@ -3,6 +3,7 @@
 use super::finish::{Finisher, TrainingPair};
 use super::folds::{Asked, Candidates, Fold, Folds, Project, Rows};
 use super::held_out::is_clearly_positive;
+use super::row_products::row_major;
 use crate::error::{Error, Result};
 use crate::lexicon::Tuples;
 use crate::model::{Finish, FinishSteps, Model};
@@ -149,10 +150,8 @@ impl Sides {
     /// The candidates after a finish.
     fn finished(&self, finish: &Finish) -> [Candidates; 2] {
         [0, 1].map(|side| {
-            let map = &finish.maps[side];
-            let row_major = (0..map.nrows()).flat_map(|i| (0..map.ncols()).map(move |j| map[(i, j)] as f32));
             let candidates = &self.candidates[side];
-            candidates.with_vectors(candidates.side.matrix().mapped(&row_major.collect::<Vec<f32>>()))
+            candidates.with_vectors(candidates.side.matrix().mapped(&row_major(&finish.maps[side])))
         })
     }
 

@@ -8,6 +8,7 @@ mod finish_steps;
 mod folds;
 mod held_out;
 mod held_out_pair;
+mod known;
 mod logistic;
 mod rcsls;
 mod row_products;

@@ -5,10 +5,9 @@
 //! step, among all words. A step that lowers the objective is undone and its length halved. Steps and their first length
 //! are those of the authors' program.
 
-use super::row_products::{add, sum_of_outer_products};
+use super::row_products::{add, map_of, row_major, sum_of_outer_products};
 use crate::error::{Error, Result};
 use crate::lexicon::Tuples;
-use crate::linalg::Mat;
 use crate::model::{FitOptions, Model};
 use crate::observe::{Meter, Observer, Stage};
 use crate::retrieve::kernel::dot;
@@ -33,12 +32,12 @@ pub(super) fn tune(
     let pivot = options.pivot_of(&names);
     let meter = Meter::new(observer, Stage::Finishing, STEPS * (views.len() - 1));
     for view in (0..views.len()).filter(|&view| view != pivot) {
-        let problem = Problem::of(views[view].rows(), views[pivot].rows(), tuples, (view, pivot), &meter.stopping())?;
         let map = &mut model.views[view].projection;
-        let (rows, cols) = (map.nrows(), map.ncols());
-        let start = (0..rows * cols).map(|at| map[(at / cols, at % cols)] as f32).collect();
-        let tuned = problem.maximise(start, &meter)?;
-        *map = Mat::from_fn(rows, cols, |i, j| f64::from(tuned[i * cols + j]));
+        let problem = Problem::of(views[view].rows(), views[pivot].rows(), tuples, (view, pivot), &meter.stopping());
+        match problem.and_then(|problem| problem.maximise(row_major(map), &meter)) {
+            Err(Error::Stopped) => break,
+            tuned => *map = map_of(&tuned?, map.ncols()),
+        }
     }
     Ok(())
 }
@@ -77,27 +76,26 @@ impl Problem {
         })
     }
 
-    /// The map after all steps; the one so far if the observer stops the work.
-    fn maximise(&self, mut map: Vec<f32>, meter: &Meter) -> Result<Vec<f32>> {
+    /// The best map of all steps; the best so far if the observer stops the work.
+    fn maximise(&self, start: Vec<f32>, meter: &Meter) -> Result<Vec<f32>> {
+        let mut best = start;
+        let (mut highest, mut gradient) = self.objective(&best, &meter.stopping())?;
         let mut length = FIRST_STEP;
-        let mut best: Option<(f64, Vec<f32>, Vec<f32>)> = None;
         for _ in 0..STEPS {
-            let (objective, gradient) = match self.objective(&map, &meter.stopping()) {
+            let mut map = best.clone();
+            add(&mut map, length, &gradient);
+            match self.objective(&map, &meter.stopping()) {
                 Err(Error::Stopped) => break,
-                computed => computed?,
-            };
-            match &best {
-                Some((before, ..)) if objective < *before => length /= 2.0,
-                _ => best = Some((objective, map, gradient)),
+                Ok((objective, next)) if objective >= highest => (best, highest, gradient) = (map, objective, next),
+                // Not a number is no improvement either.
+                Ok(_) => length /= 2.0,
+                Err(error) => return Err(error),
             }
-            let (_, from, gradient) = best.as_ref().expect("the first step has a value");
-            map = from.clone();
-            add(&mut map, length, gradient);
             if meter.advance(1).is_err() {
                 break;
             }
         }
-        Ok(map)
+        Ok(best)
     }
 
     /// The objective and its gradient.

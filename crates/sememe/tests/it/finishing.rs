@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use sememe::align::{AlignOptions, Aligned, align, extend, fit_evidence};
+use sememe::align::{AlignOptions, Aligned, Alignment, align, extend, fit_evidence};
 use sememe::lexicon::Tuples;
 use sememe::model::{FinishSteps, FitOptions, Method, Shrinkage};
 use sememe::moments::{Evidence, EvidenceOptions};
@@ -124,12 +124,23 @@ fn a_file_keeps_the_maps_to_the_bit_and_backwards_they_change_sides() {
 }
 
 #[test]
+fn a_finish_of_views_that_are_not_there_is_refused() {
+    let mut alignment = finished(&["x", "y"], FinishSteps::Of(1)).alignment;
+    let folder = tempfile::tempdir().unwrap();
+    for views in [[0, 2], [1, 0], [1, 1]] {
+        alignment.model.finishes[0].views = views;
+        let path = folder.path().join("model.safetensors");
+        alignment.write(&path).unwrap();
+        let refused = Alignment::read(&path).unwrap_err().to_string();
+        assert!(refused.contains("a finish of views that are none of its own"), "{refused}");
+    }
+}
+
+#[test]
 fn every_pair_of_views_with_tuples_is_finished_and_a_new_view_too() {
     let names = ["a", "b", "c", "new"];
     let aligned = finished(&names[..3], FinishSteps::Of(2));
-    let pairs = |aligned: &sememe::align::Alignment| {
-        aligned.model.finishes.iter().map(|finish| finish.views).collect::<Vec<_>>()
-    };
+    let pairs = |aligned: &Alignment| aligned.model.finishes.iter().map(|finish| finish.views).collect::<Vec<_>>();
     assert_eq!(pairs(&aligned.alignment), [[0, 1], [0, 2], [1, 2]]);
     let latent: Vec<Option<View>> =
         aligned.latent.iter().map(|latent| latent.as_ref().map(|one| one.view.clone())).collect();
@@ -201,4 +212,23 @@ fn rcsls_finds_more_than_procrustes_and_maps_to_the_pivot() {
     assert_eq!(rcsls.alignment.model.views[1].projection, svd.alignment.model.views[1].projection);
     let (before, after) = (right(&svd, Criterion::CSLS), right(&rcsls, Criterion::CSLS));
     assert!(after > before, "{before} and {after}");
+}
+
+#[test]
+fn rcsls_that_is_stopped_keeps_the_best_map_so_far() {
+    let (views, tuples) = (views(&["x", "y"]), tuples(2));
+    let projection = |method: Method, steps: u64| {
+        let stop = |event: Event| match event {
+            Event::Progress { stage: Stage::Finishing, done, .. } if done >= steps => ControlFlow::Break(()),
+            _ => ControlFlow::Continue(()),
+        };
+        let fit = FitOptions::default().with_method(Some(method));
+        let options = AlignOptions::default().with_fit(fit).with_evidence(EvidenceOptions::usual());
+        let aligned = align(views.clone(), &tuples, &options, &stop).unwrap();
+        aligned.alignment.model.views[0].projection.clone()
+    };
+    let procrustes = projection(Method::Svd, 0);
+    assert!(projection(Method::Rcsls, 0) == procrustes);
+    let [few, more] = [2, 8].map(|steps| projection(Method::Rcsls, steps));
+    assert!(few != procrustes && more != few);
 }
