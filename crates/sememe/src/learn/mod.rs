@@ -35,9 +35,9 @@ pub use crate::observe::Round;
 use crate::random::Random;
 use crate::vectors::View;
 
-/// Frequent words of each view that take part in the rounds, for two and for more views, and in the induced lexicon.
-const WORDS: usize = 8000;
-const WORDS_OF_SEVERAL: usize = 4000;
+/// Frequent words of each view that take part in the rounds, and in the induced lexicon. With 8,000 in the rounds
+/// learning takes twice as long and finds less.
+const WORDS: usize = 4000;
 const LAST_WORDS: usize = 20_000;
 /// The minimum number of words of a view for self-learning.
 const MIN_WORDS: usize = 500;
@@ -49,8 +49,6 @@ const HELD_OUT: usize = 5;
 /// induced them, and they agree with it.
 const LAST_SHRINKAGE: f64 = 0.2;
 
-/// From this number of given pairs on, a model of them is good enough to induce a lexicon from.
-const MANY: usize = 500;
 /// Factor of the weights of induced pairs beside so many given ones. Half to all of them are right; given ones are surer.
 const BLEND: f64 = 0.5;
 /// Steps of the finish where no entries are held out that could choose.
@@ -114,14 +112,7 @@ pub fn learn(views: Vec<View>, given: &Tuples, options: &LearnOptions, observer:
     options.align.check(&views.iter().map(View::name).collect::<Vec<_>>(), &[])?;
     let latent = options.align.fit.latent.at_most(&shapes)?;
     let words = words_of(&views, &options.align)?;
-    let trusted = match options.trust {
-        Trust::Keep => given.clone(),
-        Trust::Doubt => Tuples::new(given.views()),
-    };
-    let [seen, held_out] = match trusted.len() >= ENOUGH_TO_HOLD_OUT {
-        true => trusted.hold_out(HELD_OUT),
-        false => [trusted.clone(), Tuples::new(given.views())],
-    };
+    let Entries { trusted, seen, held_out } = Entries::of(given, options.trust);
     let mut watch = Watch { observer, rounds: Vec::new(), is_stopped: false };
     let (start, chances) = match options.is_unsupervised {
         true => search(&shapes, &words, options.seed, &mut watch)?,
@@ -134,25 +125,19 @@ pub fn learn(views: Vec<View>, given: &Tuples, options: &LearnOptions, observer:
         given: pairs_of(&seen, &words),
         watch: &mut watch,
     };
+    let has_many = learner.has_many();
     let trusted_pairs = pairs_of(&trusted, &words);
-    let has_many = views.len() == 2 && learner.given.iter().map(|pairs| pairs.rows.len()).sum::<usize>() >= MANY;
-    let pairs = match &start {
+    let induced = match start {
+        _ if has_many => learner.induce_lexicon(learner.fit_given(&learner.given)?, &trusted_pairs)?,
         // The search has already learned with the method of two views.
-        Some(start) if options.align.fit.method_for(views.len()) == start.model.method => None,
-        Some(start) => Some(pairs_of(&start.tuples, &words)),
-        None if options.trust == Trust::Keep => Some(learner.given.clone()),
-        None => Some(pairs_of(given, &words)),
-    };
-    let induced = match has_many {
-        true => learner.learn_from_many(&trusted_pairs)?,
-        false => {
-            let cycle = pairs.map(|pairs| learner.learn_from_pairs(&pairs)).transpose()?;
-            match (cycle, start) {
-                (Some(cycle), _) if learner.watch.is_stopped => mutual_pairs(&cycle, &trusted_pairs),
-                (Some(cycle), _) => induced_lexicon(&learner, cycle.model, &trusted_pairs)?,
-                (None, Some(start)) => induced_lexicon(&learner, start.model, &trusted_pairs)?,
-                (None, None) => return Err(Error::Stopped),
-            }
+        Some(start) if options.align.fit.method_for(views.len()) == start.model.method => {
+            learner.induce_lexicon(start.model, &trusted_pairs)?
+        }
+        Some(start) => learn_from_pairs(&mut learner, &pairs_of(&start.tuples, &words), &trusted_pairs)?,
+        None => {
+            // Entries that are not trusted start the rounds all the same.
+            let pairs = if options.trust == Trust::Keep { learner.given.clone() } else { pairs_of(given, &words) };
+            learn_from_pairs(&mut learner, &pairs, &trusted_pairs)?
         }
     };
     let blend = if has_many { BLEND } else { 1.0 };
@@ -203,6 +188,28 @@ pub fn learn(views: Vec<View>, given: &Tuples, options: &LearnOptions, observer:
     Ok(Learned { fitted, report: LearningReport { rounds, induced, has_helped, chances, doubtful } })
 }
 
+/// Given entries by what they are used for.
+struct Entries {
+    /// Those that count in every round and in the final fit.
+    trusted: Tuples,
+    /// The trusted entries that the rounds see.
+    seen: Tuples,
+    /// The other trusted entries.
+    held_out: Tuples,
+}
+
+impl Entries {
+    fn of(given: &Tuples, trust: Trust) -> Self {
+        let none = || Tuples::new(given.views());
+        let trusted = if trust == Trust::Keep { given.clone() } else { none() };
+        let [seen, held_out] = match trusted.len() >= ENOUGH_TO_HOLD_OUT {
+            true => trusted.hold_out(HELD_OUT),
+            false => [trusted.clone(), none()],
+        };
+        Entries { trusted, seen, held_out }
+    }
+}
+
 /// The frequent words of all views; an error if a view has too few.
 fn words_of(views: &[View], options: &align::AlignOptions) -> Result<Vec<FrequentWords>> {
     let of_view = |view: &View| {
@@ -244,13 +251,14 @@ fn search(
     Ok((last.map(|model| Start { model, tuples }), chances))
 }
 
-/// Mutual nearest neighbours among many words. They are induced twice: the first ones make the model for the second.
-fn induced_lexicon(learner: &Learner, model: Model, trusted: &[Pairs]) -> Result<Vec<InducedPairs>> {
-    let pairs: Vec<Pairs> = last::induce(&learner.words, &model)?.pairs.iter().map(InducedPairs::as_pairs).collect();
-    let model = learner.fit_pairs(pairs.iter().chain(&learner.given), LAST_SHRINKAGE, Some(&model))?;
-    let mut induced = last::induce(&learner.words, &model)?.pairs;
-    leave_out_given(&mut induced, trusted);
-    Ok(induced)
+/// The lexicon that is induced after rounds from a few pairs; the mutual nearest neighbours of the last round if the
+/// observer stopped them.
+fn learn_from_pairs(learner: &mut Learner, pairs: &[Pairs], trusted: &[Pairs]) -> Result<Vec<InducedPairs>> {
+    let cycle = learner.learn_from_pairs(pairs)?;
+    match learner.watch.is_stopped {
+        true => Ok(mutual_pairs(&cycle, trusted)),
+        false => learner.induce_lexicon(cycle.model, trusted),
+    }
 }
 
 /// Leaves out pairs of given words. Another translation of a given word is a synonym at best, and held-out words must

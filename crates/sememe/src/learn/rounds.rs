@@ -7,7 +7,7 @@
 use super::last::{self, Induced, InducedPairs};
 use super::similarity::{Mutual, Similarities};
 use super::words::{FrequentWords, project};
-use super::{LAST_SHRINKAGE, WORDS, WORDS_OF_SEVERAL, leave_out_given};
+use super::{LAST_SHRINKAGE, WORDS, leave_out_given};
 use crate::error::{Error, Result};
 use crate::model::mbfa::Start;
 use crate::model::{self, Model, Shrinkage};
@@ -34,8 +34,10 @@ const MIN_GIVEN_SHRINKAGE: f64 = 0.3;
 const COUPLING_SHRINKAGE: f64 = 0.5;
 const SEED_SHRINKAGE: f64 = 0.7;
 
-/// Rounds of induction from many given pairs. A fourth changes nothing.
-const INDUCTIONS: usize = 3;
+/// From this number of given pairs on, a model of them is good enough to induce a lexicon from.
+const MANY: usize = 500;
+/// Rounds that induce a lexicon among all frequent words, each from a model of the one before.
+const INDUCTIONS: usize = 4;
 
 /// Pairs of words of two views, as indices of the frequent words.
 #[derive(Debug, Clone)]
@@ -89,20 +91,19 @@ pub struct Cycle {
 impl Learner<'_, '_> {
     /// Self-learning from a model of the given pairs.
     pub fn learn_from_pairs(&mut self, pairs: &[Pairs]) -> Result<Cycle> {
-        let count = if self.words.len() > 2 { WORDS_OF_SEVERAL } else { WORDS };
         let start = self.fit_given(pairs)?;
-        self.learn_from(project(&self.words, &start, count)?, count)
+        self.learn_from(project(&self.words, &start, WORDS)?)
     }
 
     /// Self-learning from latent vectors of the words, in cycles until one improves too little.
-    pub fn learn_from(&mut self, start: Vec<Matrix>, count: usize) -> Result<Cycle> {
+    pub fn learn_from(&mut self, start: Vec<Matrix>) -> Result<Cycle> {
         let mut best = self.cycle(start)?;
         for _ in 1..CYCLES {
             if self.watch.is_stopped {
                 break;
             }
             let next = {
-                let start = self.restart(&best, count)?;
+                let start = self.restart(&best)?;
                 self.cycle(start)?
             };
             let is_done = next.objective < best.objective * (1.0 + MIN_IMPROVEMENT);
@@ -117,25 +118,24 @@ impl Learner<'_, '_> {
     }
 
     /// Latent vectors of the words by a model of the most similar pairs alone.
-    pub fn restart(&self, cycle: &Cycle, count: usize) -> Result<Vec<Matrix>> {
+    pub fn restart(&self, cycle: &Cycle) -> Result<Vec<Matrix>> {
         let surest = |(views, mutual): &([usize; 2], Vec<Mutual>)| Pairs {
             views: *views,
-            rows: mutual.iter().take(count.div_ceil(WORDS_PER_SEED_PAIR)).map(|mutual| mutual.rows).collect(),
+            rows: mutual.iter().take(WORDS.div_ceil(WORDS_PER_SEED_PAIR)).map(|mutual| mutual.rows).collect(),
         };
         let surest: Vec<Pairs> = cycle.mutual.iter().map(surest).collect();
         let model = self.fit_pairs(surest.iter().chain(&self.given), SEED_SHRINKAGE, None)?;
-        project(&self.words, &model, count)
+        project(&self.words, &model, WORDS)
     }
 
     /// One annealing cycle from latent vectors of the words.
     pub fn cycle(&mut self, mut latent: Vec<Matrix>) -> Result<Cycle> {
-        let count = latent.iter().map(Matrix::rows).max().unwrap_or(0);
         let mut model = None;
         'annealing: for temperature in TEMPERATURES {
             let mut before = f64::NEG_INFINITY;
             for _ in 0..ROUNDS {
                 let (next, objective) = self.round(&latent, temperature, model.as_ref())?;
-                latent = project(&self.words, &next, count)?;
+                latent = project(&self.words, &next, WORDS)?;
                 model = Some(next);
                 // The first round at a temperature still measures the model of the one before.
                 if self.watch.is_stopped {
@@ -204,10 +204,14 @@ impl Learner<'_, '_> {
         (SHRINKAGE_FACTOR * dim as f64 / count.max(1.0)).min(MAX_SHRINKAGE)
     }
 
-    /// Self-learning from enough given pairs for a good model: rounds induce a lexicon among all frequent words and fit
-    /// a model to it and the given pairs. The induced pairs of the last round are the result; `trusted` words get none.
-    pub fn learn_from_many(&mut self, trusted: &[Pairs]) -> Result<Vec<InducedPairs>> {
-        let mut model = self.fit_given(&self.given)?;
+    /// Whether a model of the given pairs is good enough to induce a lexicon from.
+    pub fn has_many(&self) -> bool {
+        self.words.len() == 2 && self.given.iter().map(|pairs| pairs.rows.len()).sum::<usize>() >= MANY
+    }
+
+    /// The lexicon that a good model induces: rounds induce pairs among all frequent words and fit the next model to them
+    /// and to the given pairs. The pairs of the last round are the result; `trusted` words get none.
+    pub fn induce_lexicon(&mut self, mut model: Model, trusted: &[Pairs]) -> Result<Vec<InducedPairs>> {
         for _ in 1..INDUCTIONS {
             let induced = self.induce(&model, trusted)?;
             if self.watch.is_stopped {

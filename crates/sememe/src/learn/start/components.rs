@@ -48,11 +48,8 @@ impl Whitened {
         Ok(Whitened { directions, rows: Matrix::of_columns(&turned) })
     }
 
-    /// Keeps only the first `count` directions.
-    pub fn narrowed(self, count: usize) -> Self {
-        if count == self.rows.cols() {
-            return self;
-        }
+    /// The first `count` directions, which are those of most variance.
+    pub fn narrowed(&self, count: usize) -> Self {
         let rows = self.rows.as_slice().chunks_exact(self.rows.cols()).flat_map(|row| row[..count].to_vec()).collect();
         Whitened { rows: Matrix::new(rows, count), directions: self.directions.first(count) }
     }
