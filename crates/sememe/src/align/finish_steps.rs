@@ -8,14 +8,19 @@ use crate::error::{Error, Result};
 use crate::lexicon::Tuples;
 use crate::model::{Finish, FinishSteps, Model};
 use crate::observe::{Meter, Observer, Stage};
+use crate::prepare::scale_to_unit;
 use crate::retrieve::{Criterion, Retriever, Side};
+use crate::vectors::Matrix;
 
 /// The numbers of steps to choose from.
 const NUMBERS: [usize; 5] = [0, 2, 4, 6, 8];
+/// Steps of a model that self-learning has added pairs to, unless held-out entries clearly choose another number. Its
+/// dictionary is often too small to choose at all, and there a finish gains more than without learning.
+pub(crate) const LEARNED_STEPS: usize = 4;
 /// Minimum number of pairs of two views, given and induced, that a fold is fitted to. With fewer the finish overfits: a
 /// dictionary of 1,000 entries gains nothing.
 const MIN_PAIRS: usize = 800;
-/// Standard errors by which a finish must be better than none.
+/// Standard errors by which a number of steps must be better than the usual one.
 const STANDARD_ERRORS: f64 = 2.0;
 /// One in this number of words is a neighbour for the terms of CSLS.
 const SPACING: usize = 4;
@@ -54,14 +59,23 @@ impl Folds<'_> {
                 }
                 finishes.push(of_fold);
             }
-            let best = if steps == FinishSteps::Auto { best(&found) } else { Some(0) };
-            let Some(best) = best.filter(|&best| numbers[best] > 0) else { continue };
+            let best = if steps == FinishSteps::Auto { best(&found, self.usual_steps()) } else { 0 };
+            if numbers[best] == 0 {
+                continue;
+            }
             for (fold, of_fold) in self.fits.iter_mut().zip(finishes) {
                 fold.model.finishes.extend(of_fold.into_iter().nth(best));
             }
             all_chosen.push(Chosen { views, steps: numbers[best] });
         }
         Ok(all_chosen)
+    }
+
+    /// The place in [`NUMBERS`] of the number of steps that others must be clearly better than.
+    fn usual_steps(&self) -> usize {
+        let is_learned = self.fits.iter().any(|fold| !fold.split.induced.is_empty());
+        let usual = if is_learned { LEARNED_STEPS } else { 0 };
+        NUMBERS.iter().position(|&number| number == usual).expect("the usual numbers can be chosen")
     }
 
     /// Number of pairs of two views that the first fold is fitted to.
@@ -104,12 +118,12 @@ impl Folds<'_> {
     }
 }
 
-/// The number of the best finish, if it is better than the first, which has no steps.
-fn best(found: &[Vec<f64>]) -> Option<usize> {
+/// The place of the best finish by these reciprocal ranks, if it is clearly better than the usual one; else the usual one.
+fn best(found: &[Vec<f64>], usual: usize) -> usize {
     let mean = |ranks: &Vec<f64>| ranks.iter().sum::<f64>() / ranks.len() as f64;
-    let best = (0..found.len()).max_by(|&a, &b| mean(&found[a]).total_cmp(&mean(&found[b])))?;
-    let gains: Vec<f64> = found[best].iter().zip(&found[0]).map(|(after, before)| after - before).collect();
-    is_clearly_positive(&gains, STANDARD_ERRORS).then_some(best)
+    let best = (0..found.len()).max_by(|&a, &b| mean(&found[a]).total_cmp(&mean(&found[b]))).unwrap_or(usual);
+    let gains: Vec<f64> = found[best].iter().zip(&found[usual]).map(|(after, before)| after - before).collect();
+    if is_clearly_positive(&gains, STANDARD_ERRORS) { best } else { usual }
 }
 
 /// The finishes of a model that was fitted to all tuples. If the observer stops the work, there are those so far.
@@ -132,6 +146,20 @@ pub(super) fn finish_model(
         finishes.extend(finisher.and_then(|finisher| finisher.train(&[*steps], &meter).pop()));
     }
     Ok(finishes)
+}
+
+/// Unit vectors of words of two views after a finish on these pairs of them; `None` without pairs.
+pub(crate) fn finished(model: &Model, latent: [&Matrix; 2], pairs: &[[usize; 2]]) -> Result<Option<[Matrix; 2]>> {
+    let pairs: Vec<TrainingPair> = pairs.iter().map(|&rows| TrainingPair { rows, weight: 1.0 }).collect();
+    let meter = Meter::new(&(), Stage::Finishing, LEARNED_STEPS);
+    let finisher = Finisher::new(model, [0, 1], latent, &pairs, &())?;
+    let finish = finisher.and_then(|finisher| finisher.train(&[LEARNED_STEPS], &meter).pop());
+    let image = |finish: &Finish, side: usize| {
+        let mut image = latent[side].mapped(&row_major(&finish.maps[side]));
+        scale_to_unit(&mut image);
+        image
+    };
+    Ok(finish.map(|finish| [0, 1].map(|side| image(&finish, side))))
 }
 
 /// The candidates of two views.

@@ -22,6 +22,7 @@ use serde::{Deserialize, Serialize};
 pub use self::alignment::{Alignment, PairCalibration};
 pub use self::extend::{Extended, extend};
 use self::finish_steps::finish_model;
+pub(crate) use self::finish_steps::{LEARNED_STEPS, finished};
 use self::folds::{Folds, Project};
 pub(crate) use self::folds::{Split, splits};
 use self::held_out::HeldOut;

@@ -142,6 +142,7 @@ mod tests {
         let learner = Learner {
             shapes: ["x", "y"].map(|name| Shape { name: name.to_owned(), dim, outside: 0 }).to_vec(),
             words: words.iter().collect(),
+            is_finished: false,
             fit: FitOptions::default(),
             given: vec![pairs(0..60, 0)],
             watch: &mut watch,

@@ -7,9 +7,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::rounds::{Pairs, pairs_of_views};
-use super::words::{FrequentWords, project};
 use crate::error::Result;
-use crate::model::Model;
 use crate::prepare::scale_to_unit;
 use crate::retrieve::{Criterion, Hit, Retriever, Side, mutual_best};
 use crate::vectors::Matrix;
@@ -52,9 +50,8 @@ pub struct Induced {
     pub objective: f64,
 }
 
-/// Mutual nearest neighbours by CSLS, for every two views.
-pub fn induce(words: &[&FrequentWords], model: &Model) -> Result<Induced> {
-    let latent = project(words, model, usize::MAX)?;
+/// Mutual nearest neighbours by CSLS of unit latent vectors, for every two views.
+pub fn induce(latent: &[Matrix]) -> Result<Induced> {
     let views = latent.len();
     let mut heard = BTreeMap::new();
     if views > 2 {
@@ -64,7 +61,7 @@ pub fn induce(words: &[&FrequentWords], model: &Model) -> Result<Induced> {
             heard.insert((b, a), candidates(&sides[b], &sides[a])?);
         }
     }
-    let side = |view: usize, other: usize| with_translations(&latent, &heard, view, other);
+    let side = |view: usize, other: usize| with_translations(latent, &heard, view, other);
     let (mut induced, mut objective) = (Vec::new(), 0.0);
     for (a, b) in pairs_of_views(views) {
         let (pairs, of_pair) = mutual(side(a, b), side(b, a))?;
@@ -136,8 +133,6 @@ fn odds(hit: &Hit, hits: &[Hit]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::linalg::Mat;
-    use crate::model::{Method, ViewModel};
     use crate::random::Random;
 
     #[test]
@@ -145,28 +140,14 @@ mod tests {
         let mut random = Random::new(2);
         let (count, dim) = (300, 20);
         let meanings: Vec<f32> = (0..count * dim).map(|_| random.normal() as f32).collect();
-        let words = [1.2, 1.2, 0.6].map(|noise: f32| {
+        let latent = [1.2, 1.2, 0.6].map(|noise: f32| {
             let values = meanings.iter().map(|&meaning| meaning + noise * random.normal() as f32).collect();
-            FrequentWords { rows: (0..count).collect(), vectors: Matrix::new(values, dim) }
+            let mut view = Matrix::new(values, dim);
+            scale_to_unit(&mut view);
+            view
         });
         let right = |views: usize| {
-            let view = |view: usize| ViewModel {
-                name: view.to_string(),
-                mu: vec![0.0; dim],
-                projection: Mat::identity(dim, dim),
-                emission: None,
-            };
-            let model = Model {
-                method: Method::Svd,
-                views: (0..views).map(view).collect(),
-                tuples: 0.0,
-                log_likelihood: None,
-                rho: Vec::new(),
-                shrinkage: Vec::new(),
-                trace: None,
-                finishes: Vec::new(),
-            };
-            let found = induce(&words.iter().take(views).collect::<Vec<_>>(), &model).unwrap().pairs;
+            let found = induce(&latent[..views]).unwrap().pairs;
             found[0].pairs.iter().filter(|sure| sure.rows[0] == sure.rows[1]).count()
         };
         let (alone, together) = (right(2), right(3));

@@ -51,8 +51,6 @@ const LAST_SHRINKAGE: f64 = 0.2;
 
 /// Factor of the weights of induced pairs beside so many given ones. Half to all of them are right; given ones are surer.
 const BLEND: f64 = 0.5;
-/// Steps of the finish where no entries are held out that could choose.
-const LEARNED_STEPS: usize = 4;
 
 /// Whether self-learning may discard given entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -122,6 +120,8 @@ pub fn learn(views: Vec<View>, given: &Tuples, options: &LearnOptions, observer:
         shapes,
         words: words.iter().collect(),
         fit: align::short_fit(&options.align.fit),
+        is_finished: options.align.fit.finish_for(options.align.fit.method_for(views.len()), latent)
+            != FinishSteps::None,
         given: pairs_of(&seen, &words),
         watch: &mut watch,
     };
@@ -172,7 +172,7 @@ pub fn learn(views: Vec<View>, given: &Tuples, options: &LearnOptions, observer:
     }
     let is_chosen = last.fit.finish_for(last.fit.method_for(views.len()), latent) == FinishSteps::Auto;
     if held_out.is_empty() && is_chosen {
-        last.fit.finish = FinishSteps::Of(LEARNED_STEPS);
+        last.fit.finish = FinishSteps::Of(align::LEARNED_STEPS);
     }
     let splits = match (has_helped, held_out.is_empty()) {
         (true, false) => vec![Split { given: seen, induced: induced_tuples, held_out }],

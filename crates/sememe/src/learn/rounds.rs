@@ -8,6 +8,7 @@ use super::last::{self, Induced, InducedPairs};
 use super::similarity::{Mutual, Similarities};
 use super::words::{FrequentWords, project};
 use super::{LAST_SHRINKAGE, WORDS, leave_out_given};
+use crate::align;
 use crate::error::{Error, Result};
 use crate::model::mbfa::Start;
 use crate::model::{self, Model, Shrinkage};
@@ -60,6 +61,8 @@ pub struct Learner<'a, 'b> {
     pub shapes: Vec<Shape>,
     pub words: Vec<&'a FrequentWords>,
     pub fit: model::FitOptions,
+    /// Whether the final model may have a finish.
+    pub is_finished: bool,
     /// Given pairs that count in every round.
     pub given: Vec<Pairs>,
     pub watch: &'a mut Watch<'b>,
@@ -223,13 +226,25 @@ impl Learner<'_, '_> {
     }
 
     fn induce(&mut self, model: &Model, trusted: &[Pairs]) -> Result<Vec<InducedPairs>> {
-        let Induced { mut pairs, objective } = last::induce(&self.words, model)?;
+        let Induced { mut pairs, objective } = last::induce(&self.compared(model)?)?;
         leave_out_given(&mut pairs, trusted);
         let number = self.watch.rounds.len() + 1;
         let words = self.words.iter().map(|words| words.rows.len()).max().unwrap_or(0);
         let count = pairs.iter().map(|induced| induced.pairs.len()).sum();
         self.watch.note(Round { number, words, pairs: count, objective });
         Ok(pairs)
+    }
+
+    /// Unit latent vectors of all frequent words, as two views are compared: after a finish on many given pairs.
+    fn compared(&self, model: &Model) -> Result<Vec<Matrix>> {
+        let latent = project(&self.words, model, usize::MAX)?;
+        match &self.given[..] {
+            [given] if self.is_finished && self.has_many() => {
+                let finished = align::finished(model, [&latent[0], &latent[1]], &given.rows)?;
+                Ok(finished.map_or(latent, Vec::from))
+            }
+            _ => Ok(latent),
+        }
     }
 
     /// Fits a model to given pairs and induced ones, each with its weight times `blend`.

@@ -70,8 +70,14 @@ pub fn search(
     watch: &mut Watch,
 ) -> Result<Unsupervised> {
     let fit = short_fit(&FitOptions::default());
-    let mut learner =
-        Learner { shapes: shapes.map(Clone::clone).to_vec(), words: words.to_vec(), fit, given: Vec::new(), watch };
+    let mut learner = Learner {
+        shapes: shapes.map(Clone::clone).to_vec(),
+        words: words.to_vec(),
+        fit,
+        is_finished: false,
+        given: Vec::new(),
+        watch,
+    };
     let [x, y] = words.map(|words| words.first(WORDS_FOR_COMPONENTS));
     let dim = x.cols().min(y.cols());
     let (x, y) = (Whitened::of(&x, dim)?, Whitened::of(&y, dim)?);
