@@ -72,7 +72,7 @@ pub fn doubtful(learner: &Learner, induced: &[Pairs], given: &[Pairs], shrinkage
     let mut wrong = Vec::new();
     for odd in 0..2 {
         let others: Vec<Pairs> = learner.given.iter().map(|pairs| pairs.half(1 - odd)).collect();
-        let model = learner.fit_pairs(induced.iter().chain(&others), shrinkage, None);
+        let model = learner.fit_pairs(induced.iter().chain(&others), shrinkage);
         let Some(model) = if_enough(model)? else { continue };
         for pairs in given {
             wrong.extend(wrong_among(&learner.words, &model, &pairs.half(odd))?);

@@ -3,6 +3,7 @@
 //! [`learn`] starts from a few pairs, such as identical strings, or from the vectors alone. Rounds alternate between
 //! inducing a dictionary and fitting a model to it. The final model is fitted to given and induced pairs.
 
+mod connect;
 mod coupling;
 mod judge;
 mod last;
@@ -17,11 +18,11 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use self::connect::Connected;
 use self::judge::Wrong;
 use self::last::{InducedPair, InducedPairs};
 pub use self::report::{Doubtful, LearningReport, NamedDoubtful, NamedReport};
-use self::rounds::{Cycle, Learner, Pairs, Watch, pairs_of_views};
-use self::similarity::Mutual;
+use self::rounds::{Learner, Pairs, Watch, pairs_of_views};
 pub use self::start::Chance;
 use self::words::FrequentWords;
 use crate::align::{self, Fitted, ShrinkageRule, Split};
@@ -125,20 +126,22 @@ pub fn learn(views: Vec<View>, given: &Tuples, options: &LearnOptions, observer:
         given: pairs_of(&seen, &words),
         watch: &mut watch,
     };
-    let has_many = learner.has_many();
+    let has_many = views.len() == 2 && learner.has_many([0, 1]);
     let trusted_pairs = pairs_of(&trusted, &words);
-    let induced = match start {
-        _ if has_many => learner.induce_lexicon(learner.fit_given(&learner.given)?, &trusted_pairs)?,
-        // The search has already learned with the method of two views.
-        Some(start) if options.align.fit.method_for(views.len()) == start.model.method => {
-            learner.induce_lexicon(start.model, &trusted_pairs)?
+    let connected = match start {
+        Some(Start { tuples, model }) => {
+            let pairs = pairs_of(&tuples, &words);
+            // The search has learned with the method of two views.
+            let is_same = options.align.fit.method_for(views.len()) == model.method;
+            Connected { model: if is_same { model } else { learner.fit_learned(&pairs)? }, pairs }
         }
-        Some(start) => learn_from_pairs(&mut learner, &pairs_of(&start.tuples, &words), &trusted_pairs)?,
-        None => {
-            // Entries that are not trusted start the rounds all the same.
-            let pairs = if options.trust == Trust::Keep { learner.given.clone() } else { pairs_of(given, &words) };
-            learn_from_pairs(&mut learner, &pairs, &trusted_pairs)?
-        }
+        None if options.trust == Trust::Keep => learner.connect(&learner.given.clone())?,
+        // Entries that are not trusted start the rounds all the same.
+        None => learner.connect(&pairs_of(given, &words))?,
+    };
+    let induced = match learner.watch.is_stopped {
+        true => without_given(connected.pairs, &trusted_pairs),
+        false => learner.induce_lexicon(connected.model, &trusted_pairs)?,
     };
     let blend = if has_many { BLEND } else { 1.0 };
     let induced_tuples = tuples_of(&induced, &words, blend)?;
@@ -251,16 +254,6 @@ fn search(
     Ok((last.map(|model| Start { model, tuples }), chances))
 }
 
-/// The lexicon that is induced after rounds from a few pairs; the mutual nearest neighbours of the last round if the
-/// observer stopped them.
-fn learn_from_pairs(learner: &mut Learner, pairs: &[Pairs], trusted: &[Pairs]) -> Result<Vec<InducedPairs>> {
-    let cycle = learner.learn_from_pairs(pairs)?;
-    match learner.watch.is_stopped {
-        true => Ok(mutual_pairs(&cycle, trusted)),
-        false => learner.induce_lexicon(cycle.model, trusted),
-    }
-}
-
 /// Leaves out pairs of given words. Another translation of a given word is a synonym at best, and held-out words must
 /// stay unseen.
 fn leave_out_given(induced: &mut [InducedPairs], trusted: &[Pairs]) {
@@ -271,14 +264,13 @@ fn leave_out_given(induced: &mut [InducedPairs], trusted: &[Pairs]) {
     }
 }
 
-/// The mutual nearest neighbours of the last round.
-fn mutual_pairs(cycle: &Cycle, trusted: &[Pairs]) -> Vec<InducedPairs> {
-    let pair = |mutual: &Mutual| InducedPair { rows: mutual.rows, weight: 1.0 };
-    let of_views = |(views, mutual): &([usize; 2], Vec<Mutual>)| InducedPairs {
-        views: *views,
-        pairs: mutual.iter().map(pair).collect(),
+/// Learned pairs of words that are not given, all with the same weight.
+fn without_given(learned: Vec<Pairs>, trusted: &[Pairs]) -> Vec<InducedPairs> {
+    let induced = |Pairs { views, rows }: Pairs| InducedPairs {
+        views,
+        pairs: rows.into_iter().map(|rows| InducedPair { rows, weight: 1.0 }).collect(),
     };
-    let mut induced: Vec<InducedPairs> = cycle.mutual.iter().map(of_views).collect();
+    let mut induced: Vec<InducedPairs> = learned.into_iter().map(induced).collect();
     leave_out_given(&mut induced, trusted);
     induced
 }

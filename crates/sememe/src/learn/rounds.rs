@@ -10,7 +10,6 @@ use super::words::{FrequentWords, project};
 use super::{LAST_SHRINKAGE, WORDS, leave_out_given};
 use crate::align;
 use crate::error::{Error, Result};
-use crate::model::mbfa::Start;
 use crate::model::{self, Model, Shrinkage};
 use crate::moments::{Moments, PatternMoments, Shape};
 use crate::observe::{Event, Observer, Round};
@@ -37,8 +36,10 @@ const SEED_SHRINKAGE: f64 = 0.7;
 
 /// From this number of given pairs on, a model of them is good enough to induce a lexicon from.
 const MANY: usize = 500;
-/// Rounds that induce a lexicon among all frequent words, each from a model of the one before.
+/// Rounds that induce a lexicon among all frequent words, each from a model of the one before. Several views correct each
+/// other, and take longer.
 const INDUCTIONS: usize = 4;
+const INDUCTIONS_OF_SEVERAL: usize = 2;
 
 /// Pairs of words of two views, as indices of the frequent words.
 #[derive(Debug, Clone)]
@@ -87,14 +88,15 @@ impl Watch<'_> {
 pub struct Cycle {
     pub model: Model,
     pub objective: f64,
-    /// Mutual nearest neighbours of every two views, the most similar first.
-    pub mutual: Vec<([usize; 2], Vec<Mutual>)>,
+    /// Mutual nearest neighbours, the most similar first.
+    pub mutual: Vec<Mutual>,
 }
 
+/// Rounds of soft couplings, of two views.
 impl Learner<'_, '_> {
-    /// Self-learning from a model of the given pairs.
-    pub fn learn_from_pairs(&mut self, pairs: &[Pairs]) -> Result<Cycle> {
-        let start = self.fit_given(pairs)?;
+    /// Self-learning from a model of these pairs.
+    pub fn learn_from_pairs(&mut self, pairs: &Pairs) -> Result<Cycle> {
+        let start = self.fit_given(std::slice::from_ref(pairs))?;
         self.learn_from(project(&self.words, &start, WORDS)?)
     }
 
@@ -122,24 +124,21 @@ impl Learner<'_, '_> {
 
     /// Latent vectors of the words by a model of the most similar pairs alone.
     pub fn restart(&self, cycle: &Cycle) -> Result<Vec<Matrix>> {
-        let surest = |(views, mutual): &([usize; 2], Vec<Mutual>)| Pairs {
-            views: *views,
-            rows: mutual.iter().take(WORDS.div_ceil(WORDS_PER_SEED_PAIR)).map(|mutual| mutual.rows).collect(),
-        };
-        let surest: Vec<Pairs> = cycle.mutual.iter().map(surest).collect();
-        let model = self.fit_pairs(surest.iter().chain(&self.given), SEED_SHRINKAGE, None)?;
+        let surest = cycle.mutual.iter().take(WORDS.div_ceil(WORDS_PER_SEED_PAIR)).map(|mutual| mutual.rows);
+        let surest = Pairs { views: [0, 1], rows: surest.collect() };
+        let model = self.fit_pairs([&surest].into_iter().chain(&self.given), SEED_SHRINKAGE)?;
         project(&self.words, &model, WORDS)
     }
 
     /// One annealing cycle from latent vectors of the words.
     pub fn cycle(&mut self, mut latent: Vec<Matrix>) -> Result<Cycle> {
-        let mut model = None;
+        let mut last = None;
         'annealing: for temperature in TEMPERATURES {
             let mut before = f64::NEG_INFINITY;
             for _ in 0..ROUNDS {
-                let (next, objective) = self.round(&latent, temperature, model.as_ref())?;
-                latent = project(&self.words, &next, WORDS)?;
-                model = Some(next);
+                let (model, objective) = self.round(&latent, temperature)?;
+                latent = project(&self.words, &model, WORDS)?;
+                last = Some(model);
                 // The first round at a temperature still measures the model of the one before.
                 if self.watch.is_stopped {
                     break 'annealing;
@@ -150,45 +149,34 @@ impl Learner<'_, '_> {
                 before = objective;
             }
         }
-        let mut objectives = Vec::new();
-        let mut mutual = Vec::new();
-        for (a, b) in pairs_of_views(latent.len()) {
-            let similarities = Similarities::of(&latent[a], &latent[b]);
-            objectives.push(similarities.objective());
-            mutual.push(([a, b], similarities.mutual()));
-        }
-        let objective = objectives.iter().sum::<f64>() / objectives.len() as f64;
-        Ok(Cycle { model: model.expect("there are rounds"), objective, mutual })
+        let similarities = Similarities::of(&latent[0], &latent[1]);
+        let model = last.expect("there are rounds");
+        Ok(Cycle { model, objective: similarities.objective(), mutual: similarities.mutual() })
     }
 
     /// Couples all words and fits a model. Also returns the objective of the latent vectors it was given.
-    fn round(&mut self, latent: &[Matrix], temperature: f32, before: Option<&Model>) -> Result<(Model, f64)> {
-        let mut moments: Option<Moments> = None;
-        let (mut objective, mut pairs, mut ways) = (0.0, 0, 0);
-        for (a, b) in pairs_of_views(latent.len()) {
-            let similarities = Similarities::of(&latent[a], &latent[b]);
-            objective += similarities.objective();
-            pairs += similarities.mutual().len();
-            ways += 1;
-            let coupling = similarities.coupling(temperature);
-            let first = |view: usize| self.words[view].first(latent[view].rows());
-            let of_pair = Moments::of_pairs(&self.shapes, [a, b], coupling.moments(&first(a), &first(b)));
-            merge(&mut moments, of_pair)?;
-        }
+    fn round(&mut self, latent: &[Matrix], temperature: f32) -> Result<(Model, f64)> {
+        let similarities = Similarities::of(&latent[0], &latent[1]);
+        let (objective, pairs) = (similarities.objective(), similarities.mutual().len());
+        let coupling = similarities.coupling(temperature);
+        let first = |view: usize| self.words[view].first(latent[view].rows());
+        let mut moments = Moments::of_pairs(&self.shapes, [0, 1], coupling.moments(&first(0), &first(1)));
         for pairs in &self.given {
-            merge(&mut moments, self.moments_of(pairs))?;
+            moments.merge(&self.moments_of(pairs))?;
         }
-        let model = self.fit(&moments.expect("there are two views"), COUPLING_SHRINKAGE, before)?;
-        let objective = objective / f64::from(ways);
+        let model = self.fit(&moments, COUPLING_SHRINKAGE)?;
         let number = self.watch.rounds.len() + 1;
         let words = latent.iter().map(Matrix::rows).max().unwrap_or(0);
         self.watch.note(Round { number, words, pairs, objective });
         Ok((model, objective))
     }
+}
 
+/// Fits to pairs, and induction from them, of any number of views.
+impl Learner<'_, '_> {
     /// A model of given pairs; the fewer there are, the more it is shrunk.
     pub fn fit_given(&self, pairs: &[Pairs]) -> Result<Model> {
-        self.fit_pairs(pairs.iter(), self.shrinkage_for(pairs), None)
+        self.fit_pairs(pairs.iter(), self.shrinkage_for(pairs))
     }
 
     /// The shrinkage of a model of the given pairs alone.
@@ -207,15 +195,16 @@ impl Learner<'_, '_> {
         (SHRINKAGE_FACTOR * dim as f64 / count.max(1.0)).min(MAX_SHRINKAGE)
     }
 
-    /// Whether a model of the given pairs is good enough to induce a lexicon from.
-    pub fn has_many(&self) -> bool {
-        self.words.len() == 2 && self.given.iter().map(|pairs| pairs.rows.len()).sum::<usize>() >= MANY
+    /// Whether a model of the given pairs of two views is good enough to induce a lexicon from.
+    pub fn has_many(&self, views: [usize; 2]) -> bool {
+        self.given.iter().any(|pairs| pairs.views == views && pairs.rows.len() >= MANY)
     }
 
     /// The lexicon that a good model induces: rounds induce pairs among all frequent words and fit the next model to them
     /// and to the given pairs. The pairs of the last round are the result; `trusted` words get none.
     pub fn induce_lexicon(&mut self, mut model: Model, trusted: &[Pairs]) -> Result<Vec<InducedPairs>> {
-        for _ in 1..INDUCTIONS {
+        let rounds = if self.words.len() == 2 { INDUCTIONS } else { INDUCTIONS_OF_SEVERAL };
+        for _ in 1..rounds {
             let induced = self.induce(&model, trusted)?;
             if self.watch.is_stopped {
                 return Ok(induced);
@@ -239,7 +228,7 @@ impl Learner<'_, '_> {
     fn compared(&self, model: &Model) -> Result<Vec<Matrix>> {
         let latent = project(&self.words, model, usize::MAX)?;
         match &self.given[..] {
-            [given] if self.is_finished && self.has_many() => {
+            [given] if self.words.len() == 2 && self.is_finished && self.has_many(given.views) => {
                 let finished = align::finished(model, [&latent[0], &latent[1]], &given.rows)?;
                 Ok(finished.map_or(latent, Vec::from))
             }
@@ -257,21 +246,16 @@ impl Learner<'_, '_> {
             let weights: Vec<f64> = induced.pairs.iter().map(|pair| blend * pair.weight).collect();
             merge(&mut moments, self.weighted_moments(&induced.as_pairs(), &weights))?;
         }
-        self.fit(&moments.ok_or_else(no_pairs)?, shrinkage, None)
+        self.fit(&moments.ok_or_else(no_pairs)?, shrinkage)
     }
 
     /// Fits a model to pairs.
-    pub fn fit_pairs<'b>(
-        &self,
-        pairs: impl Iterator<Item = &'b Pairs>,
-        shrinkage: f64,
-        before: Option<&Model>,
-    ) -> Result<Model> {
+    pub fn fit_pairs<'b>(&self, pairs: impl Iterator<Item = &'b Pairs>, shrinkage: f64) -> Result<Model> {
         let mut moments = None;
         for pairs in pairs.filter(|pairs| !pairs.rows.is_empty()) {
             merge(&mut moments, self.moments_of(pairs))?;
         }
-        self.fit(&moments.ok_or_else(no_pairs)?, shrinkage, before)
+        self.fit(&moments.ok_or_else(no_pairs)?, shrinkage)
     }
 
     fn moments_of(&self, pairs: &Pairs) -> Moments {
@@ -286,12 +270,8 @@ impl Learner<'_, '_> {
         Moments::of_pairs(&self.shapes, pairs.views, PatternMoments::of_rows(&side(0), &side(1), weights))
     }
 
-    fn fit(&self, moments: &Moments, shrinkage: f64, before: Option<&Model>) -> Result<Model> {
-        let mut options = self.fit.clone();
-        options.shrinkage = Shrinkage::By(shrinkage);
-        if let Some(before) = before {
-            options.mbfa.start = Start::Model(std::sync::Arc::new(before.clone()));
-        }
+    fn fit(&self, moments: &Moments, shrinkage: f64) -> Result<Model> {
+        let options = model::FitOptions { shrinkage: Shrinkage::By(shrinkage), ..self.fit.clone() };
         Ok(model::fit(moments, &options, &())?.0)
     }
 }

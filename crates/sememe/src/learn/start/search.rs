@@ -127,10 +127,8 @@ pub fn search(
     if !chance.is_beaten() {
         return Err(Error::NoBetterThanChance { views: names, objective: chance.objective, chance: chance.random });
     }
-    let (_, mutual) = &learned.mutual[0];
     let rows = |mutual: &Mutual| [0, 1].map(|side| words[side].rows[mutual.rows[side]]);
-    let rows = mutual.iter().map(rows).collect();
-    Ok(Unsupervised { model: learned.model, rows, chance })
+    Ok(Unsupervised { rows: learned.mutual.iter().map(rows).collect(), model: learned.model, chance })
 }
 
 /// Unit latent vectors of the frequent words of both views, by a bilinear map `xᵀ map y` of whitened words. The
