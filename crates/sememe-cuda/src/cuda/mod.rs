@@ -1,0 +1,553 @@
+//! A GPU as a [`Card`].
+
+mod probe;
+mod program;
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+
+use cudarc::driver::sys::CUdevice_attribute::{
+    CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT,
+};
+use cudarc::driver::sys::{CUdeviceptr, CUmemPool_attribute, CUresult};
+use cudarc::driver::{
+    CudaContext, CudaFunction, CudaSlice, CudaStream, DevicePtr, DeviceRepr, DriverError, LaunchConfig, PushKernelArg,
+    result,
+};
+
+pub use self::probe::{Description, Unavailable, descriptions};
+use self::program::{Layout, Program};
+use crate::card::{Best, Card, Facts, Fault, HostRows, Selection, Settled, State, Wanted};
+use crate::search::{SAMPLE, groups_of};
+use crate::{COLUMNS_OF_TILE, COORDINATES, ROWS_OF_TILE};
+
+/// The compute capability of Hopper.
+const HOPPER: (i32, i32) = (9, 0);
+/// Threads of a block that multiplies tiles, and of one that does other work.
+const THREADS: u32 = 256;
+const WARP: u32 = 32;
+/// Bytes of the maxima of rows that are computed at a time.
+const MAXIMA_BYTES: usize = 512 << 20;
+/// Rows that may be read after the last one: as many as a tile of the sparsest sample spans.
+const ROWS_BEYOND: usize = SAMPLE * COLUMNS_OF_TILE;
+/// Tiles of columns that a block of threads multiplies at least, and columns that it can count.
+const LEAST_TILES: usize = 8;
+const MOST_COLUMNS: usize = 1 << 23;
+/// Bytes that stay allocated between searches.
+const KEPT_BYTES: u64 = 8 << 30;
+/// Bounds of candidates that a warp keeps; also in `kernels.cu`.
+const KEPT_BOUNDS: usize = 256;
+/// Shared memory that a block may have without asking for it.
+const PLAIN_SHARED_MEMORY: usize = 48 << 10;
+/// `states` of rows without a result; also in `kernels.cu`.
+const LOST: u32 = u32::MAX;
+const CROWDED: u32 = u32::MAX - 1;
+
+impl From<DriverError> for Fault {
+    fn from(error: DriverError) -> Self {
+        match error.0 {
+            CUresult::CUDA_ERROR_OUT_OF_MEMORY => Fault::OutOfMemory,
+            _ => Fault::Driver(error.to_string()),
+        }
+    }
+}
+
+/// A GPU. Clones share it.
+#[derive(Clone)]
+pub struct Cuda {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    context: Arc<CudaContext>,
+    stream: Arc<CudaStream>,
+    name: String,
+    capability: (i32, i32),
+    is_hopper: bool,
+    multiprocessors: usize,
+    shared_memory: usize,
+    programs: Mutex<HashMap<Layout, Arc<Program>>>,
+}
+
+/// Rows on a GPU.
+#[derive(Clone)]
+pub struct Rows {
+    prepared: Arc<Prepared>,
+}
+
+struct Prepared {
+    facts: Facts,
+    padded: usize,
+    values: CudaSlice<f32>,
+    factors: CudaSlice<f64>,
+    halves: CudaSlice<u16>,
+    lengths: CudaSlice<f64>,
+}
+
+/// Targets on a GPU.
+pub struct Targets {
+    rows: Rows,
+    count: usize,
+    bias: CudaSlice<f64>,
+    lengths: CudaSlice<f32>,
+    lower: CudaSlice<f32>,
+    upper: CudaSlice<f32>,
+    error: f32,
+}
+
+/// Queries on a GPU.
+pub struct Queries {
+    rows: Rows,
+    list: Option<CudaSlice<u32>>,
+    first: u32,
+    count: usize,
+    scale: f64,
+    inverses: CudaSlice<f32>,
+}
+
+/// Candidates on a GPU, each an estimate and a target.
+pub struct Lists {
+    capacity: usize,
+    candidates: CudaSlice<u64>,
+    counts: CudaSlice<u32>,
+}
+
+/// The arguments of kernels, laid out as in `kernels.cu`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct TargetsArgument {
+    halves: CUdeviceptr,
+    lengths: CUdeviceptr,
+    lower: CUdeviceptr,
+    upper: CUdeviceptr,
+    count: u32,
+    error: f32,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct QueriesArgument {
+    halves: CUdeviceptr,
+    list: CUdeviceptr,
+    first: u32,
+    count: u32,
+    inverses: CUdeviceptr,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy, Default)]
+struct ListsArgument {
+    candidates: CUdeviceptr,
+    counts: CUdeviceptr,
+    capacity: u32,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct ScreenArgument {
+    row_thresholds: CUdeviceptr,
+    column_thresholds: CUdeviceptr,
+    of_rows: ListsArgument,
+    of_columns: ListsArgument,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct ExactArgument {
+    values: CUdeviceptr,
+    factors: CUdeviceptr,
+}
+
+// SAFETY: these are plain numbers, laid out as the kernels expect.
+unsafe impl DeviceRepr for TargetsArgument {}
+// SAFETY: as above.
+unsafe impl DeviceRepr for QueriesArgument {}
+// SAFETY: as above.
+unsafe impl DeviceRepr for ListsArgument {}
+// SAFETY: as above.
+unsafe impl DeviceRepr for ScreenArgument {}
+// SAFETY: as above.
+unsafe impl DeviceRepr for ExactArgument {}
+
+impl Cuda {
+    /// The GPU with this number.
+    pub fn new(number: usize) -> Result<Self, Unavailable> {
+        Self::with(number, true)
+    }
+
+    /// A GPU that only uses instructions that all supported cards have, to test these.
+    pub fn portable(number: usize) -> Result<Self, Unavailable> {
+        Self::with(number, false)
+    }
+
+    fn with(number: usize, may_use_hopper: bool) -> Result<Self, Unavailable> {
+        let count = probe::count()?;
+        if number >= count {
+            return Err(Unavailable::NoSuchCard { wanted: number, last: count - 1 });
+        }
+        let context = CudaContext::new(number)?;
+        let (name, capability) = (context.name()?, context.compute_capability()?);
+        probe::check_capability(&name, capability)?;
+        // SAFETY: one stream does everything, in order.
+        unsafe { context.disable_event_tracking() };
+        let stream = context.new_stream()?;
+        keep_memory(&context)?;
+        let attribute = |attribute| context.attribute(attribute).map(|value| value as usize);
+        let multiprocessors = attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?;
+        let shared_memory = attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?;
+        let is_hopper = may_use_hopper && capability == HOPPER;
+        let shared = Shared {
+            context,
+            stream,
+            name,
+            capability,
+            is_hopper,
+            multiprocessors,
+            shared_memory,
+            programs: Mutex::default(),
+        };
+        let cuda = Cuda { shared: Arc::new(shared) };
+        // The usual size, so that a missing compiler is noticed now.
+        cuda.program(COORDINATES)?;
+        Ok(cuda)
+    }
+
+    /// The name of the card.
+    pub fn name(&self) -> &str {
+        &self.shared.name
+    }
+
+    /// Waits until everything is done.
+    pub fn synchronize(&self) -> Result<(), Fault> {
+        Ok(self.shared.stream.synchronize()?)
+    }
+
+    fn layout(&self, padded: usize) -> Result<Layout, Unavailable> {
+        let too_small = || Unavailable::Broken("the GPU has too little shared memory".to_owned());
+        Layout::for_rows(padded, self.shared.is_hopper, self.shared.shared_memory).ok_or_else(too_small)
+    }
+
+    /// The kernels for rows of this length.
+    fn program(&self, padded: usize) -> Result<Arc<Program>, Unavailable> {
+        let Shared { context, capability, shared_memory, programs, .. } = &*self.shared;
+        let layout = self.layout(padded)?;
+        let mut programs = programs.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if let Some(program) = programs.get(&layout) {
+            return Ok(program.clone());
+        }
+        let program = Arc::new(Program::new(context, *capability, layout, *shared_memory)?);
+        programs.insert(layout, program.clone());
+        Ok(program)
+    }
+
+    fn kernels(&self, rows: &Rows) -> Result<Arc<Program>, Fault> {
+        self.program(rows.prepared.padded).map_err(|error| Fault::Driver(error.to_string()))
+    }
+
+    fn allocate<T: DeviceRepr>(&self, len: usize) -> Result<CudaSlice<T>, Fault> {
+        // SAFETY: kernels write all of it before anything reads it.
+        Ok(unsafe { self.shared.stream.alloc(len.max(1)) }?)
+    }
+
+    fn copied<T: DeviceRepr>(&self, values: &[T]) -> Result<CudaSlice<T>, Fault> {
+        let mut slice = self.allocate(values.len())?;
+        if !values.is_empty() {
+            self.shared.stream.memcpy_htod(values, &mut slice)?;
+        }
+        Ok(slice)
+    }
+
+    fn fetched<T: DeviceRepr + Clone + Default>(&self, slice: &CudaSlice<T>, len: usize) -> Result<Vec<T>, Fault> {
+        let mut values = vec![T::default(); len];
+        if len > 0 {
+            self.shared.stream.memcpy_dtoh(&slice.slice(..len), &mut values)?;
+        }
+        Ok(values)
+    }
+
+    fn address<T>(&self, slice: &CudaSlice<T>) -> CUdeviceptr {
+        slice.device_ptr(&self.shared.stream).0
+    }
+
+    fn targets_argument(&self, targets: &Targets) -> TargetsArgument {
+        let address = |slice: &CudaSlice<f32>| self.address(slice);
+        TargetsArgument {
+            halves: self.address(&targets.rows.prepared.halves),
+            lengths: address(&targets.lengths),
+            lower: address(&targets.lower),
+            upper: address(&targets.upper),
+            count: targets.count as u32,
+            error: targets.error,
+        }
+    }
+
+    fn queries_argument(&self, queries: &Queries) -> QueriesArgument {
+        QueriesArgument {
+            halves: self.address(&queries.rows.prepared.halves),
+            list: queries.list.as_ref().map_or(0, |list| self.address(list)),
+            first: queries.first,
+            count: queries.count as u32,
+            inverses: self.address(&queries.inverses),
+        }
+    }
+
+    fn lists_argument(&self, lists: &Lists) -> ListsArgument {
+        ListsArgument {
+            candidates: self.address(&lists.candidates),
+            counts: self.address(&lists.counts),
+            capacity: lists.capacity as u32,
+        }
+    }
+
+    fn exact_argument(&self, rows: &Rows) -> ExactArgument {
+        ExactArgument { values: self.address(&rows.prepared.values), factors: self.address(&rows.prepared.factors) }
+    }
+
+    /// A grid over tiles of rows and parts of the columns that keeps all multiprocessors busy until the end.
+    fn tiles(&self, rows: usize, column_tiles: usize, padded: usize) -> Result<LaunchConfig, Fault> {
+        let row_tiles = rows.div_ceil(ROWS_OF_TILE);
+        let wanted = (8 * self.shared.multiprocessors).div_ceil(row_tiles);
+        let countable = (column_tiles * COLUMNS_OF_TILE).div_ceil(MOST_COLUMNS);
+        let parts = wanted.min(column_tiles.div_ceil(LEAST_TILES)).max(countable).clamp(1, 65_535);
+        let layout = self.layout(padded).map_err(|error| Fault::Driver(error.to_string()))?;
+        Ok(LaunchConfig {
+            grid_dim: (row_tiles as u32, parts as u32, 1),
+            block_dim: (THREADS, 1, 1),
+            shared_mem_bytes: layout.bytes() as u32,
+        })
+    }
+
+    fn screen_with(
+        &self,
+        function: &CudaFunction,
+        queries: &Queries,
+        targets: &Targets,
+        screen: &ScreenArgument,
+    ) -> Result<(), Fault> {
+        let padded = queries.rows.prepared.padded;
+        let (rows, columns) = (self.queries_argument(queries), self.targets_argument(targets));
+        let grid = self.tiles(queries.count, targets.count.div_ceil(COLUMNS_OF_TILE), padded)?;
+        let mut launch = self.shared.stream.launch_builder(function);
+        launch.arg(&rows).arg(&columns).arg(screen);
+        // SAFETY: the arguments are those of the kernel, and all buffers have the sizes it expects.
+        unsafe { launch.launch(grid) }?;
+        Ok(())
+    }
+}
+
+/// Memory of earlier searches stays allocated, as allocating it anew takes longer than a search.
+fn keep_memory(context: &Arc<CudaContext>) -> Result<(), DriverError> {
+    if !context.has_async_alloc() {
+        return Ok(());
+    }
+    let mut bytes = KEPT_BYTES.min(context.total_mem()? as u64 / 8);
+    let threshold = CUmemPool_attribute::CU_MEMPOOL_ATTR_RELEASE_THRESHOLD;
+    // SAFETY: the pool is that of the device, and the attribute is a number of 64 bits.
+    unsafe {
+        let pool = result::device::get_default_mem_pool(context.cu_device())?;
+        result::mem_pool::set_attribute(pool, threshold, (&raw mut bytes).cast())
+    }
+}
+
+/// Bytes that were kept and are not in use.
+fn kept_bytes(context: &Arc<CudaContext>) -> Result<usize, DriverError> {
+    if !context.has_async_alloc() {
+        return Ok(0);
+    }
+    let attributes = [
+        CUmemPool_attribute::CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT,
+        CUmemPool_attribute::CU_MEMPOOL_ATTR_USED_MEM_CURRENT,
+    ];
+    let mut values = [0_u64; 2];
+    for (attribute, value) in attributes.into_iter().zip(&mut values) {
+        // SAFETY: as above.
+        unsafe {
+            let pool = result::device::get_default_mem_pool(context.cu_device())?;
+            result::mem_pool::get_attribute(pool, attribute, std::ptr::from_mut(value).cast())?;
+        }
+    }
+    Ok(values[0].saturating_sub(values[1]) as usize)
+}
+
+/// A grid with a thread for each of `count` items, or a warp.
+fn grid_of(count: usize, items_per_block: u32, threads: u32, shared: usize) -> LaunchConfig {
+    let blocks = count.div_ceil(items_per_block as usize).max(1) as u32;
+    LaunchConfig { grid_dim: (blocks, 1, 1), block_dim: (threads, 1, 1), shared_mem_bytes: shared as u32 }
+}
+
+impl Card for Cuda {
+    type Rows = Rows;
+    type Targets = Targets;
+    type Queries = Queries;
+    type Numbers = CudaSlice<f32>;
+    type Lists = Lists;
+
+    fn free_bytes(&self) -> Result<usize, Fault> {
+        let context = &self.shared.context;
+        Ok(context.mem_get_info()?.0 + kept_bytes(context)?)
+    }
+
+    fn upload(&self, rows: HostRows) -> Result<Rows, Fault> {
+        let (dim, count) = (rows.dim, rows.factors.len());
+        let padded = dim.next_multiple_of(COORDINATES);
+        let (values, factors) = (self.copied(rows.values)?, self.copied(rows.factors)?);
+        let halves = self.allocate::<u16>((count + ROWS_BEYOND) * padded)?;
+        let (lengths, residuals) = (self.allocate::<f64>(count)?, self.allocate::<f32>(count)?);
+        let program = self.program(padded).map_err(|error| Fault::Driver(error.to_string()))?;
+        let numbers = [count as u32, dim as u32];
+        let mut launch = self.shared.stream.launch_builder(&program.round_rows);
+        launch.arg(&values).arg(&factors).arg(&numbers[0]).arg(&numbers[1]);
+        launch.arg(&halves).arg(&lengths).arg(&residuals);
+        // SAFETY: the arguments are those of the kernel; a warp a row.
+        unsafe { launch.launch(grid_of(count, THREADS / WARP, THREADS, 0)) }?;
+        let facts = Facts::new(dim, &self.fetched(&lengths, count)?, &self.fetched(&residuals, count)?);
+        Ok(Rows { prepared: Arc::new(Prepared { facts, padded, values, factors, halves, lengths }) })
+    }
+
+    fn facts<'a>(&self, rows: &'a Rows) -> &'a Facts {
+        &rows.prepared.facts
+    }
+
+    fn targets(&self, rows: &Rows, count: usize, bias: &[f64], error: f32) -> Result<Targets, Fault> {
+        let bias = self.copied(&bias[..count])?;
+        let floats = || self.allocate::<f32>(count);
+        let (lengths, lower, upper) = (floats()?, floats()?, floats()?);
+        let (program, number) = (self.kernels(rows)?, count as u32);
+        let mut launch = self.shared.stream.launch_builder(&program.bounds_of_targets);
+        launch.arg(&rows.prepared.lengths).arg(&bias).arg(&number).arg(&lengths).arg(&lower).arg(&upper);
+        // SAFETY: the arguments are those of the kernel; a thread a target.
+        unsafe { launch.launch(grid_of(count, THREADS, THREADS, 0)) }?;
+        Ok(Targets { rows: rows.clone(), count, bias, lengths, lower, upper, error })
+    }
+
+    fn queries(&self, rows: &Rows, selection: &Selection, scale: f64) -> Result<Queries, Fault> {
+        let (list, first) = match selection {
+            Selection::Range(range) => (None, range.start),
+            Selection::List(list) => (Some(self.copied(list)?), 0),
+        };
+        let count = selection.len();
+        let inverses = self.allocate::<f32>(count)?;
+        let (program, number) = (self.kernels(rows)?, count as u32);
+        let address = list.as_ref().map_or(0, |list| self.address(list));
+        let mut launch = self.shared.stream.launch_builder(&program.inverses_of_queries);
+        launch.arg(&rows.prepared.lengths).arg(&address).arg(&first).arg(&number).arg(&scale).arg(&inverses);
+        // SAFETY: the arguments are those of the kernel; a thread a query.
+        unsafe { launch.launch(grid_of(count, THREADS, THREADS, 0)) }?;
+        Ok(Queries { rows: rows.clone(), list, first, count, scale, inverses })
+    }
+
+    fn sampled_thresholds(
+        &self,
+        queries: &Queries,
+        targets: &Targets,
+        stride: usize,
+        k: usize,
+    ) -> Result<CudaSlice<f32>, Fault> {
+        let (padded, groups) = (queries.rows.prepared.padded, groups_of(targets.count, stride));
+        let tiles = targets.count.div_ceil(stride).div_ceil(COLUMNS_OF_TILE);
+        let at_a_time = (MAXIMA_BYTES / 4 / groups.max(1) / ROWS_OF_TILE).max(1) * ROWS_OF_TILE;
+        let maxima = self.allocate::<f32>(at_a_time.min(queries.count) * groups)?;
+        let thresholds = self.allocate::<f32>(queries.count)?;
+        let (program, columns) = (self.kernels(&queries.rows)?, self.targets_argument(targets));
+        for from in (0..queries.count).step_by(at_a_time) {
+            let count = at_a_time.min(queries.count - from);
+            let all = self.queries_argument(queries);
+            let rows = QueriesArgument {
+                list: if all.list == 0 { 0 } else { all.list + 4 * from as u64 },
+                first: all.first + from as u32,
+                count: count as u32,
+                inverses: all.inverses + 4 * from as u64,
+                ..all
+            };
+            let numbers = [stride, groups, count, k].map(|number| number as u32);
+            let mut launch = self.shared.stream.launch_builder(&program.maxima_of_rows);
+            launch.arg(&rows).arg(&columns).arg(&numbers[0]).arg(&maxima).arg(&numbers[1]);
+            // SAFETY: the arguments are those of the kernel, and there is room for the maxima of these rows.
+            unsafe { launch.launch(self.tiles(count, tiles, padded)?) }?;
+            let part = thresholds.slice(from..from + count);
+            let mut launch = self.shared.stream.launch_builder(&program.thresholds_of_rows);
+            launch.arg(&maxima).arg(&numbers[2]).arg(&numbers[1]).arg(&numbers[3]).arg(&rows.inverses).arg(&part);
+            // SAFETY: the arguments are those of the kernel; a warp a row.
+            unsafe { launch.launch(grid_of(count, THREADS / WARP, THREADS, 0)) }?;
+        }
+        Ok(thresholds)
+    }
+
+    fn numbers(&self, numbers: &[f32]) -> Result<CudaSlice<f32>, Fault> {
+        self.copied(numbers)
+    }
+
+    fn lists(&self, count: usize, capacity: usize) -> Result<Lists, Fault> {
+        let candidates = self.allocate(count * capacity)?;
+        Ok(Lists { capacity, candidates, counts: self.shared.stream.alloc_zeros(count.max(1))? })
+    }
+
+    fn screen(
+        &self,
+        queries: &Queries,
+        targets: &Targets,
+        thresholds: &CudaSlice<f32>,
+        lists: &mut Lists,
+    ) -> Result<(), Fault> {
+        let screen = ScreenArgument {
+            row_thresholds: self.address(thresholds),
+            column_thresholds: 0,
+            of_rows: self.lists_argument(lists),
+            of_columns: ListsArgument::default(),
+        };
+        self.screen_with(&self.kernels(&queries.rows)?.screen_one_way, queries, targets, &screen)
+    }
+
+    fn screen_both(
+        &self,
+        queries: &Queries,
+        targets: &Targets,
+        thresholds: [&CudaSlice<f32>; 2],
+        lists: [&mut Lists; 2],
+    ) -> Result<(), Fault> {
+        let [row_thresholds, column_thresholds] = thresholds.map(|thresholds| self.address(thresholds));
+        let [of_rows, of_columns] = lists.map(|lists| self.lists_argument(lists));
+        let screen = ScreenArgument { row_thresholds, column_thresholds, of_rows, of_columns };
+        self.screen_with(&self.kernels(&queries.rows)?.screen_both_ways, queries, targets, &screen)
+    }
+
+    fn settle(
+        &self,
+        lists: Lists,
+        queries: &Queries,
+        targets: &Targets,
+        thresholds: CudaSlice<f32>,
+        Best { k, room, wanted }: Best,
+    ) -> Result<Settled, Fault> {
+        let count = queries.count;
+        let lens = if wanted == Wanted::Means { [count, 0] } else { [count * k; 2] };
+        let (scores, indices) = (self.allocate::<f64>(lens[0])?, self.allocate::<u32>(lens[1])?);
+        let address = self.address(&scores);
+        let [scores_argument, means_argument] = if wanted == Wanted::Means { [0, address] } else { [address, 0] };
+        let states = self.allocate::<u32>(count)?;
+        let arguments = (self.lists_argument(&lists), self.queries_argument(queries), self.targets_argument(targets));
+        let (own, others) = (self.exact_argument(&queries.rows), self.exact_argument(&targets.rows));
+        let numbers = [queries.rows.prepared.facts.dim, k, room].map(|number| number as u32);
+        // A score and an index for each candidate, the scores in order, and bounds.
+        let bytes = 12 * room + 8 * k + 4 * KEPT_BOUNDS;
+        let warps = (PLAIN_SHARED_MEMORY / bytes).clamp(1, 4) as u32;
+        let program = self.kernels(&queries.rows)?;
+        let mut launch = self.shared.stream.launch_builder(&program.settle);
+        launch.arg(&arguments.0).arg(&arguments.1).arg(&own).arg(&arguments.2).arg(&others);
+        launch.arg(&targets.bias).arg(&queries.scale).arg(&numbers[0]).arg(&numbers[1]).arg(&numbers[2]);
+        launch.arg(&thresholds).arg(&scores_argument).arg(&indices).arg(&means_argument).arg(&states);
+        // SAFETY: the arguments are those of the kernel; a warp a row, with shared memory for `room` candidates each.
+        unsafe { launch.launch(grid_of(count, warps, warps * WARP, warps as usize * bytes)) }?;
+        let state = |state: u32| match state {
+            LOST => State::Lost,
+            CROWDED => State::Crowded,
+            found => State::Found(found),
+        };
+        Ok(Settled {
+            states: self.fetched(&states, count)?.into_iter().map(state).collect(),
+            scores: self.fetched(&scores, lens[0])?,
+            targets: self.fetched(&indices, lens[1])?,
+            thresholds: self.fetched(&thresholds, count)?,
+        })
+    }
+}
