@@ -12,12 +12,13 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use sememe::device;
 use sememe::files::remove_unfinished;
 use sememe::retrieve::hits_files;
 use sememe::space::Space;
 use sememe::vectors::{self, Format};
 
-use crate::arguments::{BadUsage, Command, Evaluate, Lexicon, Sememe};
+use crate::arguments::{BadUsage, Command, Evaluate, Global, Lexicon, Sememe};
 use crate::progress::Interruption;
 use crate::signals::Ending;
 
@@ -108,7 +109,7 @@ fn outputs(command: &Command) -> Vec<PathBuf> {
         Command::Man(arguments) => {
             arguments.folder.iter().flat_map(|folder| commands::man::files_written(folder)).collect()
         }
-        Command::Evaluate(_) | Command::Sample(_) | Command::Completions(_) => Vec::new(),
+        Command::Evaluate(_) | Command::Sample(_) | Command::Devices | Command::Completions(_) => Vec::new(),
         Command::Reproduce(arguments) => vec![arguments.output.clone()],
     }
 }
@@ -131,7 +132,18 @@ fn run(sememe: &Sememe, interruption: &Arc<Interruption>) -> anyhow::Result<()> 
         rayon::ThreadPoolBuilder::new().num_threads(threads.get()).build_global()?;
     }
     let global = &sememe.global;
-    match &sememe.command {
+    if let Some(device) = global.device {
+        device::choose(device)?;
+    }
+    let result = run_command(&sememe.command, global, interruption);
+    if let Some(reason) = device::fallback() {
+        output::warn(global, reason);
+    }
+    result
+}
+
+fn run_command(command: &Command, global: &Global, interruption: &Arc<Interruption>) -> anyhow::Result<()> {
+    match command {
         Command::Demo(arguments) => commands::demo::run(arguments, global),
         Command::Align(arguments) => commands::align::run(arguments, global, interruption),
         Command::Extend(arguments) => commands::extend::run(arguments, global, interruption),
@@ -146,6 +158,7 @@ fn run(sememe: &Sememe, interruption: &Arc<Interruption>) -> anyhow::Result<()> 
         Command::Reproduce(arguments) => commands::reproduce::run(arguments, global),
         Command::Convert(arguments) => commands::convert::run(arguments, global),
         Command::Inspect(arguments) => commands::inspect::run(arguments, global),
+        Command::Devices => commands::devices::run(global),
         Command::Completions(arguments) => commands::completions::run(arguments, global),
         Command::Man(arguments) => commands::man::run(arguments, global),
     }

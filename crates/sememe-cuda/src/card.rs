@@ -53,7 +53,7 @@ pub struct Facts {
     pub largest_residual: f32,
     /// Rows without a direction: their length is zero.
     pub zeros: Vec<u32>,
-    /// Rows that are so long or short that they are not estimated.
+    /// Rows that are so long or short that they are not estimated, and those with a negative factor.
     pub unusual: Vec<u32>,
 }
 

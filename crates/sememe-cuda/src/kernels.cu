@@ -75,7 +75,7 @@ extern "C" __global__ void round_rows(const float *values, const double *factors
     }
     lost = sum_of_warp(lost);
     if (lane == 0) {
-        lengths[row] = length * fabs(factors[row]);
+        lengths[row] = length * factors[row];
         residuals[row] = __double2float_ru(sqrt(lost) * 1.000001);
     }
 }
@@ -552,14 +552,14 @@ template <class Value> __device__ __forceinline__ float kth_largest(u32 count, u
 }
 
 // The threshold of every row: the `k`-th largest of its maxima, which are lower bounds of different scores.
-// Rows without a direction find nothing.
+// Rows that are not estimated find nothing.
 extern "C" __global__ void thresholds_of_rows(const float *maxima, u32 count, u32 groups, u32 k, const float *inverses,
                                               float *thresholds) {
     u64 row = (u64)blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32;
     if (row >= count) return;
     const float *own = maxima + row * groups;
     float threshold = kth_largest(groups, k, [&](u32 at) { return own[at]; });
-    if (threadIdx.x % 32 == 0) thresholds[row] = inverses[row] < -MINUS_INFINITY ? threshold : -MINUS_INFINITY;
+    if (threadIdx.x % 32 == 0) thresholds[row] = inverses[row] > 0.0f && inverses[row] < -MINUS_INFINITY ? threshold : -MINUS_INFINITY;
 }
 
 // The inner product in double precision, by sixteen lanes in the same order as on the CPU.

@@ -160,7 +160,7 @@ impl Card for StandIn {
             let exact = row.iter().map(|&x| f64::from(x) * inverse);
             let halves: Vec<f32> = exact.clone().map(|x| f16::from_f32(x as f32).to_f32()).collect();
             let lost: f64 = exact.zip(&halves).map(|(x, &half)| (x - f64::from(half)).powi(2)).sum();
-            lengths.push(length * factor.abs());
+            lengths.push(length * factor);
             residuals.push(((lost.sqrt() * 1.000_001) as f32).next_up());
             rounded.extend(halves);
         }
@@ -206,7 +206,11 @@ impl Card for StandIn {
                 *most = most.max(targets.lower(target, estimate, queries.inverses[query]));
             }
         }
-        Ok(maxima.into_iter().map(|maxima| kth_largest(maxima, k)).collect())
+        let threshold = |(maxima, inverse): (Vec<f32>, &f32)| match *inverse > 0.0 && inverse.is_finite() {
+            true => kth_largest(maxima, k),
+            false => f32::INFINITY,
+        };
+        Ok(maxima.into_iter().zip(&queries.inverses).map(threshold).collect())
     }
 
     fn numbers(&self, numbers: &[f32]) -> Result<Vec<f32>, Fault> {
@@ -226,8 +230,7 @@ impl Card for StandIn {
         lists: &mut Lists,
     ) -> Result<(), Fault> {
         for (query, target, estimate) in queries.estimates(targets) {
-            let is_below = targets.upper(target, estimate, queries.inverses[query]) < thresholds[query];
-            if !is_below {
+            if targets.upper(target, estimate, queries.inverses[query]) >= thresholds[query] {
                 lists.append(query, estimate, target);
             }
         }

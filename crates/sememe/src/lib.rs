@@ -28,6 +28,7 @@
 //! ```
 
 pub mod align;
+pub mod device;
 pub mod error;
 pub mod evaluate;
 pub mod files;

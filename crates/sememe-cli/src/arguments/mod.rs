@@ -16,6 +16,7 @@ use std::path::PathBuf;
 
 use clap::parser::ValueSource;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
+use sememe::device::Device;
 use sememe::model::{FinishSteps, FitOptions, Shrinkage};
 use sememe::vectors::Format;
 
@@ -83,6 +84,9 @@ pub struct Global {
     /// Number of threads; results do not depend on it [default: all cores]
     #[arg(long, global = true, value_name = "N")]
     pub threads: Option<NonZeroUsize>,
+    /// Where large searches run: auto, cpu, cuda, or cuda:N; results do not depend on it [default: SEMEME_DEVICE, or auto]
+    #[arg(long, global = true, value_name = "DEVICE")]
+    pub device: Option<Device>,
     /// Print results only: no progress, no warnings
     #[arg(long, short, global = true, conflicts_with = "verbose")]
     pub quiet: bool,
@@ -159,6 +163,8 @@ pub enum Command {
     Convert(Convert),
     /// Describe a file of vectors or of moments, or a space
     Inspect(Inspect),
+    /// List the GPUs of this machine, and what would be used
+    Devices,
     /// Print a script that completes commands and options in a shell
     Completions(Completions),
     /// Print the manual page, or write those of all commands into a folder

@@ -4,6 +4,7 @@ pub mod align;
 pub mod completions;
 pub mod convert;
 pub mod demo;
+pub mod devices;
 pub mod evaluate;
 pub mod export;
 pub mod extend;

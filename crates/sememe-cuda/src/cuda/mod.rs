@@ -217,6 +217,11 @@ impl Cuda {
         &self.shared.name
     }
 
+    /// Whether it is the same GPU, opened once.
+    pub fn is_same(&self, other: &Cuda) -> bool {
+        Arc::ptr_eq(&self.shared, &other.shared)
+    }
+
     /// Waits until everything is done.
     pub fn synchronize(&self) -> Result<(), Fault> {
         Ok(self.shared.stream.synchronize()?)

@@ -105,9 +105,9 @@ fn candidates(from: &Arc<Side>, to: &Arc<Side>) -> Result<Vec<Vec<Hit>>> {
 /// The pairs, and the mean CSLS of all words of the first view with their best translations.
 fn mutual(x: Matrix, y: Matrix) -> Result<(Vec<InducedPair>, f64)> {
     let (x, y) = (Side::new(x), Side::new(y));
-    let retriever = Retriever::between(&x, &y, Criterion::CSLS).build(&())?;
-    let forth = retriever.nearest(x.matrix(), CANDIDATES.min(y.matrix().rows()), &())?;
-    let back = candidates(&y, &x)?;
+    let [of_x, of_y] = Retriever::both_ways(&x, &y, &())?;
+    let forth = of_x.nearest(x.matrix(), CANDIDATES.min(y.matrix().rows()), &())?;
+    let back = of_y.rank(y.matrix(), CANDIDATES.min(x.matrix().rows()), &())?;
     let best = |hits: &Vec<Hit>| Some(hits.first()?.index);
     let of_rows = forth.iter().enumerate().filter_map(|(row, hits)| Some((row, best(hits)?)));
     let with_weight = |rows: [usize; 2]| {

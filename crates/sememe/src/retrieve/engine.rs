@@ -55,6 +55,14 @@ pub(super) type Found = Vec<Vec<Scored>>;
 impl Search<'_> {
     /// Returns the result of each ranking.
     pub(super) fn run(&self) -> Result<Vec<Found>> {
+        #[cfg(feature = "cuda")]
+        if let Some(found) = self.run_on_gpu()? {
+            return Ok(found);
+        }
+        self.run_on_cpu()
+    }
+
+    pub(super) fn run_on_cpu(&self) -> Result<Vec<Found>> {
         if self.queries.len() <= MOST_QUERIES_WITHOUT_SCREEN { self.scan() } else { self.screened() }
     }
 
@@ -100,7 +108,7 @@ impl Search<'_> {
     }
 
     /// How many targets are searched.
-    fn among(&self) -> usize {
+    pub(super) fn among(&self) -> usize {
         let most = self.rankings.iter().map(|ranking| ranking.among).max().unwrap_or(0);
         most.min(self.targets.rows().len())
     }
@@ -266,6 +274,13 @@ mod tests {
                 for (width, pieces) in [(64, 1), (128, 3), (512, 2)] {
                     screen.width = width;
                     prop_assert_eq!(&search.search_with(&screen, pieces).unwrap(), &expected, "width {}", width);
+                }
+            }
+            // On a card, which leaves to the CPU what it cannot decide; searches that are none for it, altogether.
+            #[cfg(feature = "cuda")]
+            for card in [sememe_cuda::StandIn::new(1 << 30), sememe_cuda::StandIn::new(1 << 16)] {
+                if let Some(found) = search.run_on(&card, None).unwrap() {
+                    prop_assert_eq!(&found, &expected);
                 }
             }
             // Each ranking alone gives the same result.

@@ -26,6 +26,8 @@ mod engine;
 mod export;
 mod files;
 mod generative;
+#[cfg(feature = "cuda")]
+mod gpu;
 mod instructions;
 pub(crate) mod kernel;
 mod mutual;

@@ -61,6 +61,14 @@ impl Scaled {
         Ok(Scaled { matrix, factors, zeros: 0 })
     }
 
+    /// Some of the rows, with their factors.
+    #[cfg(feature = "cuda")]
+    pub(super) fn selected(rows: Rows, which: &[u32]) -> Self {
+        let values = which.iter().flat_map(|&row| rows.row(row as usize)).copied().collect();
+        let factors = which.iter().map(|&row| rows.factor(row as usize)).collect();
+        Scaled { matrix: Matrix::new(values, rows.dim), factors, zeros: 0 }
+    }
+
     /// Number of zero rows where directions are needed.
     pub(super) fn zeros(&self) -> usize {
         self.zeros
@@ -104,6 +112,12 @@ impl<'a> Rows<'a> {
 
     pub(super) fn dim(self) -> usize {
         self.dim
+    }
+
+    /// The vectors without their factors, and the factors.
+    #[cfg(feature = "cuda")]
+    pub(super) fn parts(self) -> (&'a [f32], &'a [f64]) {
+        (self.values, self.factors)
     }
 
     /// A vector without its factor.

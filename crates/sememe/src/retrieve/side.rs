@@ -58,11 +58,25 @@ pub(super) struct Indexed {
     scaled: Scaled,
     screen: OnceLock<Screen>,
     unbiased: OnceLock<Bias>,
+    #[cfg(feature = "cuda")]
+    on_gpu: super::gpu::OnGpu,
 }
 
 impl Indexed {
     pub(super) fn new(scaled: Scaled) -> Self {
-        Indexed { scaled, screen: OnceLock::new(), unbiased: OnceLock::new() }
+        Indexed {
+            scaled,
+            screen: OnceLock::new(),
+            unbiased: OnceLock::new(),
+            #[cfg(feature = "cuda")]
+            on_gpu: Default::default(),
+        }
+    }
+
+    /// The rows on the GPU, copied on first use.
+    #[cfg(feature = "cuda")]
+    pub(super) fn on_gpu(&self) -> &super::gpu::OnGpu {
+        &self.on_gpu
     }
 
     pub(super) fn scaled(&self) -> &Scaled {

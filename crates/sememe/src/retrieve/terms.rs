@@ -26,6 +26,10 @@ pub(super) fn mean_cosines(
 ) -> Result<Vec<f64>> {
     let ranking = Ranking { scale: 1.0, bias: among.unbiased(), k, among: words.unwrap_or(usize::MAX) };
     let search = Search { queries: of.rows(), targets: among, rankings: &[ranking], observer, stage: Stage::Preparing };
+    #[cfg(feature = "cuda")]
+    if let Some(means) = search.means_on_gpu()? {
+        return Ok(means);
+    }
     let found = search.run()?.into_iter().flatten();
     Ok(found.map(|found| csls::mean(found.iter().map(|scored| scored.score))).collect())
 }

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 /// The modules of the library. Each may use those before it: so one can be read without those that come later.
 /// `linalg` is a crate of its own, which the library exports.
 #[rustfmt::skip]
-const ORDER: [&str; 20] = [
+const ORDER: [&str; 21] = [
     "linalg",
     "error",
-    "observe", "names", "random",
+    "observe", "names", "random", "device",
     "files", "tensors",
     "vectors", "lexicon", "prepare", "gather",
     "moments", "model",
