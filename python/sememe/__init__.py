@@ -20,6 +20,7 @@ from ._warnings import (
     ReadWarning,
     ZeroVectorWarning,
 )
+from .devices import Gpu, device, devices, set_device
 from .embeddings import Embeddings, load
 from .estimators import CCA, IBFA, MBFA, RCSLS, LeastSquares, Procrustes
 from .lexicon import read_lexicon
@@ -33,6 +34,7 @@ __all__ = [
     "ChanceWarning",
     "Embeddings",
     "FitWarning",
+    "Gpu",
     "IBFA",
     "Index",
     "Induced",
@@ -49,9 +51,12 @@ __all__ = [
     "Space",
     "ZeroVectorWarning",
     "confidence",
+    "device",
+    "devices",
     "load",
     "neighbors",
     "read_lexicon",
+    "set_device",
     "set_threads",
     "threads",
 ]

@@ -168,7 +168,13 @@ __device__ __forceinline__ void multiply_step(float (&sums)[BLOCKS][PAIRS][4], u
     asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
     wait_for_products<1>();
 }
-__device__ __forceinline__ void finish_products() { wait_for_products<0>(); }
+// Sums are not read before all products are complete.
+__device__ __forceinline__ void finish_products(float (&sums)[BLOCKS][PAIRS][4]) {
+    wait_for_products<0>();
+#pragma unroll
+    for (u32 at = 0; at < BLOCKS * PAIRS * 4; at++)
+        asm volatile("" : "+f"(sums[at / 4 / PAIRS][at / 4 % PAIRS][at % 4])::"memory");
+}
 // Copies are visible to the tensor cores after it.
 __device__ __forceinline__ void publish_copies() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 // The step before the last one may still be read.
@@ -237,7 +243,7 @@ __device__ __forceinline__ void multiply_step(float (&sums)[BLOCKS][PAIRS][4], u
                          own.columns[pair / 2][pair % 2 * 2 + 1]);
     }
 }
-__device__ __forceinline__ void finish_products() {}
+__device__ __forceinline__ void finish_products(float (&)[BLOCKS][PAIRS][4]) {}
 __device__ __forceinline__ void publish_copies() {}
 #define LEAD (STAGES - 1)
 
@@ -319,6 +325,15 @@ struct Waiting {
     float estimates[WAITING];
 };
 
+// One instruction. The compiler would make a score of an addition, at each of the many places it is called from.
+__device__ __forceinline__ u32 next_place(Waiting *waiting) {
+    u32 place;
+    asm volatile("atom.shared.inc.u32 %0, [%1], 0xffffffff;"
+                 : "=r"(place)
+                 : "r"(shared_address(&waiting->count)) : "memory");
+    return place;
+}
+
 enum Purpose { MAXIMA, ONE_WAY, BOTH_WAYS };
 
 template <Purpose PURPOSE>
@@ -332,6 +347,36 @@ __device__ __forceinline__ void write_candidate(const Queries &rows, const Targe
         if (estimate >= __fsub_rd(screen.column_thresholds[column], columns.error))
             append(screen.of_columns, column, estimate, rows.first + (u32)row);
     }
+}
+
+// The largest lower bound of each row of a tile within each GROUP columns, of which `left` exist.
+__device__ __forceinline__ void write_maxima(const float (&sums)[BLOCKS][PAIRS][4], const float *of_columns, u32 left,
+                                             float error, const float (&inverses)[ROWS_OF_THREAD], float *maxima,
+                                             u32 groups, u32 rows) {
+    float largest[ROWS_OF_THREAD][GROUPS_OF_THREAD];
+#pragma unroll
+    for (u32 at = 0; at < ROWS_OF_THREAD * GROUPS_OF_THREAD; at++)
+        largest[at / GROUPS_OF_THREAD][at % GROUPS_OF_THREAD] = MINUS_INFINITY;
+#pragma unroll
+    for (u32 of_thread = 0; of_thread < PAIRS * 2; of_thread++) {
+        u32 pair = of_thread / 2, side = of_thread % 2, column = first_column_of_thread() + pair * 8 + side;
+        float length = of_columns[column], bias = of_columns[COLUMNS + column];
+        if (column >= left) continue;
+#pragma unroll
+        for (u32 at = 0; at < ROWS_OF_THREAD; at++) {
+            float bound = bound_of(sums[at / 2][pair][at % 2 * 2 + side], error, length, bias, inverses[at]);
+            largest[at][pair * 8 / GROUP] = fmaxf(largest[at][pair * 8 / GROUP], bound);
+        }
+    }
+#pragma unroll
+    for (u32 at = 0; at < ROWS_OF_THREAD; at++)
+#pragma unroll
+        for (u32 group = 0; group < GROUPS_OF_THREAD; group++) {
+            float most = fmaxf(largest[at][group], __shfl_xor_sync(~0u, largest[at][group], 1));
+            most = fmaxf(most, __shfl_xor_sync(~0u, most, 2));
+            u32 row = row_of_thread(at);
+            if (threadIdx.x % 4 == 0 && row < rows) maxima[(u64)row * groups + first_group_of_thread() + group] = most;
+        }
 }
 
 // Multiplies tiles of rows, one for each `blockIdx.x`, by tiles of columns: the part `blockIdx.y` of every `stride`-th
@@ -348,6 +393,7 @@ __device__ __forceinline__ void multiply_tiles(const Queries &rows, const Target
     Waiting *waiting = (Waiting *)(of_columns + 2 * COLUMNS);
 
     u64 tile_row = (u64)blockIdx.x * ROWS;
+    u32 own_rows = (u32)min((u64)ROWS, rows.count - tile_row);
     u32 sampled = (columns.count + stride - 1) / stride;
     u32 tiles = (sampled + COLUMNS - 1) / COLUMNS;
     u32 from = (u64)tiles * blockIdx.y / gridDim.y, to = (u64)tiles * (blockIdx.y + 1) / gridDim.y;
@@ -368,7 +414,7 @@ __device__ __forceinline__ void multiply_tiles(const Queries &rows, const Target
 #pragma unroll
     for (u32 at = 0; at < ROWS_OF_THREAD; at++) {
         u64 row = tile_row + row_of_thread(at);
-        bool is_row = row < rows.count;
+        bool is_row = row_of_thread(at) < own_rows;
         thresholds[at] = -MINUS_INFINITY;
         if (PURPOSE == ONE_WAY && is_row) thresholds[at] = screen.row_thresholds[row];
         if (PURPOSE == BOTH_WAYS && is_row) thresholds[at] = __fsub_rd(screen.row_thresholds[row], columns.error);
@@ -395,10 +441,9 @@ __device__ __forceinline__ void multiply_tiles(const Queries &rows, const Target
 #pragma unroll
     for (u32 number = 0; number < LEAD; number++) copy_next();
 
-    // Called by all threads after a barrier.
-    auto write_waiting = [&]() {
-        u32 count = min(waiting->count, (u32)WAITING);
-        for (u32 at = threadIdx.x; at < count; at += THREADS) {
+    // Called by all threads after a barrier; there must be another one before candidates are added again.
+    auto write_waiting = [&](u32 count) {
+        for (u32 at = threadIdx.x; at < min(count, (u32)WAITING); at += THREADS) {
             u32 place = waiting->places[at];
             write_candidate<PURPOSE>(rows, columns, screen, tile_row + (place & 255), part_column + (place >> 8),
                                      waiting->estimates[at]);
@@ -434,82 +479,62 @@ __device__ __forceinline__ void multiply_tiles(const Queries &rows, const Target
         next_products();
         multiply_step<LAST_DEPTH>(sums, row_step(STEPS - 1), column_memory + stage * COLUMNS_STEP_BYTES, STEPS == 1);
         next();
-        of_columns[threadIdx.x] = own_number;
-        finish_products();
+        // Both ways, the estimate itself is compared.
+        of_columns[threadIdx.x] = PURPOSE == BOTH_WAYS ? __fsub_rd(own_number, error) : own_number;
+        finish_products(sums);
         __syncthreads();
 
         u32 left = sampled - tile * COLUMNS;
-        float largest[ROWS_OF_THREAD][GROUPS_OF_THREAD];
-#pragma unroll
-        for (u32 at = 0; at < ROWS_OF_THREAD * GROUPS_OF_THREAD; at++)
-            largest[at / GROUPS_OF_THREAD][at % GROUPS_OF_THREAD] = MINUS_INFINITY;
-#pragma unroll
-        for (u32 pair = 0; pair < PAIRS; pair++) {
-            u32 column = first_column_of_thread() + pair * 8;
-            float2 first = *(const float2 *)(of_columns + column);
-            float2 second = *(const float2 *)(of_columns + COLUMNS + column);
-            float threshold[2] = {__fsub_rd(first.x, error), __fsub_rd(first.y, error)};
-            bool are_candidates = false;
-#pragma unroll
-            for (u32 side = 0; side < 2; side++)
-#pragma unroll
-                for (u32 at = 0; at < ROWS_OF_THREAD; at++) {
-                    float estimate = sums[at / 2][pair][at % 2 * 2 + side];
-                    if (PURPOSE == BOTH_WAYS) {
-                        are_candidates |= estimate >= fminf(thresholds[at], threshold[side]);
-                        continue;
-                    }
-                    float length = side ? first.y : first.x, bias = side ? second.y : second.x;
-                    float bound = bound_of(estimate, error, length, bias, inverses[at]);
-                    float *most = &largest[at][pair * 8 / GROUP];
-                    if (PURPOSE == ONE_WAY)
-                        are_candidates |= bound >= thresholds[at];
-                    else if (column + side < left)
-                        *most = fmaxf(*most, bound);
-                }
-            if (!are_candidates) continue;
-#pragma unroll
-            for (u32 side = 0; side < 2; side++)
-#pragma unroll
-                for (u32 at = 0; at < ROWS_OF_THREAD; at++) {
-                    float estimate = sums[at / 2][pair][at % 2 * 2 + side];
-                    float length = side ? first.y : first.x, bias = side ? second.y : second.x;
-                    bool reaches = PURPOSE == BOTH_WAYS
-                        ? estimate >= fminf(thresholds[at], threshold[side])
-                        : bound_of(estimate, error, length, bias, inverses[at]) >= thresholds[at];
-                    u32 row = row_of_thread(at);
-                    if (!reaches || tile_row + row >= rows.count || column + side >= left) continue;
-                    u32 place = atomicAdd(&waiting->count, 1), target = tile * COLUMNS + column + side;
-                    if (place < WAITING) {
-                        waiting->places[place] = row | (target - part_column) << 8;
-                        waiting->estimates[place] = estimate;
-                    } else {
-                        write_candidate<PURPOSE>(rows, columns, screen, tile_row + row, target, estimate);
-                    }
-                }
-        }
         if (PURPOSE == MAXIMA) {
-#pragma unroll
-            for (u32 at = 0; at < ROWS_OF_THREAD; at++)
-#pragma unroll
-                for (u32 group = 0; group < GROUPS_OF_THREAD; group++) {
-                    float most = fmaxf(largest[at][group], __shfl_xor_sync(~0u, largest[at][group], 1));
-                    most = fmaxf(most, __shfl_xor_sync(~0u, most, 2));
-                    u64 row = tile_row + row_of_thread(at);
-                    u32 own = tile * (COLUMNS / GROUP) + first_group_of_thread() + group;
-                    if (threadIdx.x % 4 == 0 && row < rows.count) maxima[row * groups + own] = most;
-                }
-        }
-        // The next tile's numbers of columns are not written before these were read.
-        __syncthreads();
-        if (PURPOSE != MAXIMA && waiting->count >= WAITING / 2) {
-            write_waiting();
+            write_maxima(sums, of_columns, left, error, inverses, maxima + tile_row * groups + tile * (COLUMNS / GROUP),
+                         groups, own_rows);
+            // The next tile's numbers of columns are not written before these were read.
             __syncthreads();
-            if (threadIdx.x == 0) waiting->count = 0;
+            continue;
         }
+        // Candidates that there is no room for wait until the others were written.
+        u32 added[BLOCKS * PAIRS * 4 / 32] = {}, count;
+        do {
+#pragma unroll
+            for (u32 pair = 0; pair < PAIRS; pair++) {
+                u32 column = first_column_of_thread() + pair * 8;
+                float2 first = *(const float2 *)(of_columns + column);
+                float2 second = *(const float2 *)(of_columns + COLUMNS + column);
+                bool are_candidates = false;
+                auto reaches = [&](u32 side, u32 at) {
+                    float estimate = sums[at / 2][pair][at % 2 * 2 + side], number = side ? first.y : first.x;
+                    if (PURPOSE == BOTH_WAYS) return estimate >= fminf(thresholds[at], number);
+                    return bound_of(estimate, error, number, side ? second.y : second.x, inverses[at]) >= thresholds[at];
+                };
+#pragma unroll
+                for (u32 at = 0; at < 2 * ROWS_OF_THREAD; at++) are_candidates |= reaches(at % 2, at / 2);
+                if (!are_candidates) continue;
+#pragma unroll
+                for (u32 number = 0; number < 2 * ROWS_OF_THREAD; number++) {
+                    u32 side = number % 2, at = number / 2, own = pair * 2 * ROWS_OF_THREAD + number;
+                    u32 row = row_of_thread(at);
+                    bool is_new = !(added[own / 32] >> own % 32 & 1);
+                    if (!reaches(side, at) || !is_new || row >= own_rows || column + side >= left) continue;
+                    u32 place = next_place(waiting);
+                    if (place < WAITING) {
+                        waiting->places[place] = row | (tile * COLUMNS + column + side - part_column) << 8;
+                        waiting->estimates[place] = sums[at / 2][pair][at % 2 * 2 + side];
+                        added[own / 32] |= 1u << own % 32;
+                    }
+                }
+            }
+            __syncthreads();
+            count = waiting->count;
+            if (count >= WAITING / 2) {
+                write_waiting(count);
+                __syncthreads();
+                if (threadIdx.x == 0) waiting->count = 0;
+                __syncthreads();
+            }
+        } while (count > WAITING);
     }
     wait_for_copies<0>();
-    if (PURPOSE != MAXIMA) write_waiting();
+    if (PURPOSE != MAXIMA) write_waiting(waiting->count);
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS, 1)

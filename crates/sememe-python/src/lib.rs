@@ -6,6 +6,7 @@
 mod alignment;
 mod arrays;
 mod data;
+mod device;
 mod embeddings;
 mod errors;
 mod evaluate;
@@ -26,6 +27,8 @@ use pyo3::prelude::*;
 mod _sememe {
     #[pymodule_export]
     use crate::alignment::Alignment;
+    #[pymodule_export]
+    use crate::device::{device_name, devices, set_device};
     #[pymodule_export]
     use crate::embeddings::Embeddings;
     #[pymodule_export]

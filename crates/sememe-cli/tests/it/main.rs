@@ -1,5 +1,6 @@
 //! The command as people and scripts use it.
 
+mod devices;
 mod errors;
 mod evaluation;
 mod evidence;
