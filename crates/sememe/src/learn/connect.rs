@@ -69,3 +69,43 @@ impl Learner<'_, '_> {
         two.learn_from_pairs(&of_two(pairs))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::rounds::Watch;
+    use super::super::words::FrequentWords;
+    use super::*;
+    use crate::moments::Shape;
+    use crate::random::Random;
+    use crate::vectors::Matrix;
+
+    #[test]
+    fn a_view_is_learned_with_the_one_that_it_has_most_pairs_with() {
+        let mut random = Random::new(3);
+        let (count, dim) = (600, 8);
+        let meanings: Vec<f32> = (0..count * dim).map(|_| random.normal() as f32).collect();
+        let words: Vec<FrequentWords> = (0..4)
+            .map(|_| {
+                let values = meanings.iter().map(|&meaning| meaning + 0.3 * random.normal() as f32).collect();
+                FrequentWords { rows: (0..count).collect(), vectors: Matrix::new(values, dim) }
+            })
+            .collect();
+        let first = |views: [usize; 2], count: usize| Pairs { views, rows: (0..count).map(|row| [row, row]).collect() };
+        let given = vec![first([0, 1], 550), first([0, 2], 9), first([1, 2], 12), first([1, 3], 12), first([2, 3], 20)];
+        let mut watch = Watch { observer: &(), rounds: Vec::new(), is_stopped: false };
+        let mut learner = Learner {
+            shapes: (0..4).map(|view| Shape { name: view.to_string(), dim, outside: 0 }).collect(),
+            words: words.iter().collect(),
+            fit: short_fit(&FitOptions::default()),
+            is_finished: false,
+            given: given.clone(),
+            watch: &mut watch,
+        };
+        let learned = learner.connect(&given).unwrap().pairs;
+        assert_eq!(learned.iter().map(|pairs| pairs.views).collect::<Vec<_>>(), [[2, 3], [1, 2]]);
+        for pairs in learned {
+            let right = pairs.rows.iter().filter(|rows| rows[0] == rows[1]).count();
+            assert!(right > count / 2, "{:?}: {right}", pairs.views);
+        }
+    }
+}

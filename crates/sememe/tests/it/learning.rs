@@ -7,7 +7,7 @@ use sememe::Error;
 use sememe::align;
 use sememe::learn::{self, Learned, Trust};
 use sememe::lexicon::Tuples;
-use sememe::model::{FitOptions, LatentSize, Method};
+use sememe::model::{FitOptions, FitWarning, LatentSize, Method};
 use sememe::moments::Moments;
 use sememe::observe::{Event, Observer};
 use sememe::retrieve::{Criterion, nearest};
@@ -24,12 +24,16 @@ fn named(views: &[Embeddings]) -> Vec<View> {
 /// Rows `every` apart of two views.
 fn few(views: usize, pair: [usize; 2], every: usize) -> Tuples {
     let mut tuples = Tuples::new(views);
+    add_few(&mut tuples, pair, every);
+    tuples
+}
+
+fn add_few(tuples: &mut Tuples, pair: [usize; 2], every: usize) {
     for row in (0..WORDS).step_by(every) {
-        let mut tuple = vec![None; views];
+        let mut tuple = vec![None; tuples.views()];
         pair.iter().for_each(|&view| tuple[view] = Some(row));
         tuples.add(&tuple);
     }
-    tuples
 }
 
 /// How many of a hundred words are found between two views.
@@ -142,17 +146,50 @@ fn wrong_entries_are_found() {
 fn views_help_each_other() {
     let views = skewed_views(WORDS, &[60, 60, 60], 9);
     // The third view is poor: a few pairs with the second only. The first and the second have many.
-    let poor = few(3, [1, 2], 100);
     let mut given = few(3, [0, 1], 2);
-    for tuple in poor.iter() {
-        given.add(&tuple);
-    }
+    add_few(&mut given, [1, 2], 100);
     let learned = refined(&views, &given, Trust::Keep);
     let model = &learned.fitted.alignment.model;
     assert_eq!((model.method, model.views.len()), (Method::Mbfa, 3));
     let before = precision(align::fit(named(&views), &given, &Default::default(), &()).unwrap(), 0, 2);
     let after = precision(learned.fitted, 0, 2);
     assert!(after > 80.0 && after > before + 20.0, "{before} became {after}");
+}
+
+#[test]
+fn a_dozen_entries_connect_a_poor_view() {
+    let views = skewed_views(WORDS, &[60, 60, 60], 10);
+    let mut given = few(3, [0, 1], 2);
+    (0..12).map(|at| 97 * at).for_each(|row| assert!(given.add(&[None, Some(row), Some(row)])));
+    let before = precision(align::fit(named(&views), &given, &Default::default(), &()).unwrap(), 2, 0);
+    let after = precision(refined(&views, &given, Trust::Keep).fitted, 2, 0);
+    assert!(after > 90.0 && after > before + 40.0, "{before} became {after}");
+}
+
+#[test]
+fn many_entries_of_every_view_need_no_rounds_of_soft_couplings() {
+    let views = skewed_views(WORDS, &[60, 60, 60], 10);
+    let mut given = few(3, [0, 1], 2);
+    add_few(&mut given, [1, 2], 2);
+    let learned = refined(&views, &given, Trust::Keep);
+    // Those that induce a lexicon of all views.
+    assert_eq!(learned.report.rounds.len(), 2);
+}
+
+#[test]
+fn a_model_of_few_entries_says_nothing_about_what_was_learned_from_them() {
+    let views = skewed_views(WORDS, &[60, 56], 1);
+    let is_at_chance =
+        |fitted: &align::Fitted| fitted.warnings.iter().any(|warning| matches!(warning, FitWarning::Chance { .. }));
+    let mut few = Tuples::new(2);
+    (0..10).map(|at| 37 * at).for_each(|row| assert!(few.add(&[Some(row), Some(row)])));
+    assert!(is_at_chance(&align::fit(named(&views), &few, &Default::default(), &()).unwrap()));
+    let learned = refined(&views, &few, Trust::Keep).fitted;
+    assert!(!is_at_chance(&learned) && precision(learned, 0, 1) > 90.0);
+    // Many entries do say something.
+    let mut worthless = Tuples::new(2);
+    (0..250).for_each(|row| assert!(worthless.add(&[Some(row), Some((row * 7 + 400) % WORDS)])));
+    assert!(is_at_chance(&refined(&views, &worthless, Trust::Keep).fitted));
 }
 
 struct Impatient(AtomicUsize);
