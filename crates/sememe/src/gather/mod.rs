@@ -147,6 +147,16 @@ pub fn read_views(
     files.iter().map(read_one).collect::<Result<Vec<_>>>().map(|read| read.into_iter().unzip())
 }
 
+fn nothing_shared(which: Shared) -> Error {
+    let shared = match which {
+        Shared::Strings => "strings",
+        Shared::Numerals => "numerals",
+    };
+    let problem =
+        format!("the views share no {shared}; give a dictionary, or align from the vectors alone (unsupervised)");
+    Error::NotEnoughData(problem)
+}
+
 /// Looks up the words of all dictionaries in the given views, and returns reports.
 pub fn tuples(
     views: &[(&str, &Vocabulary)],
@@ -158,6 +168,9 @@ pub fn tuples(
     let mut read = Vec::new();
     if let Some(which) = options.identical {
         tuples = lexicon::identical(&views.iter().map(|(_, words)| *words).collect::<Vec<_>>(), which);
+        if tuples.is_empty() && dictionaries.is_empty() {
+            return Err(nothing_shared(which));
+        }
         read.push(LexiconRead::Identical { identical: tuples.len() });
     }
     for dictionary in dictionaries {
@@ -222,6 +235,16 @@ mod tests {
         assert!(Gathering::of(views(), &dictionaries, &options).unwrap().tuples.is_empty());
         options.complete = true;
         assert!(matches!(Gathering::of(views(), &dictionaries, &options), Err(Error::NotEnoughData(_))));
+    }
+
+    #[test]
+    fn views_that_share_nothing_have_to_be_connected_in_another_way() {
+        let views = || vec![view("en", &["dog", "1945"]), view("ru", &["собака", "1946"])];
+        for (shared, name) in [(Shared::Strings, "strings"), (Shared::Numerals, "numerals")] {
+            let options = GatherOptions { identical: Some(shared), ..Default::default() };
+            let error = Gathering::of(views(), &[], &options).unwrap_err().to_string();
+            assert!(error.contains(&format!("share no {name}; give a dictionary")), "{error}");
+        }
     }
 
     #[test]

@@ -136,14 +136,16 @@ pub fn read(path: &Path, options: &ReadOptions, observer: &dyn Observer) -> Resu
     read_input(&Input::open_with(path, options.mmap)?, None, options, observer)
 }
 
-/// [`read_input`] for vectors that will be changed, such as normalised ones. Arrays are read even if the input is to be
-/// mapped, as a changed copy beside the mapped file would take memory twice.
+/// [`read_input`] for vectors that will be changed, such as normalised ones. Whole arrays are read even if the input is to be
+/// mapped, as a changed copy beside the mapped file would take memory twice. The first words of an array are copied from
+/// the map, as reading would take memory for all of them.
 pub fn read_to_change(input: Input, options: &ReadOptions, observer: &dyn Observer) -> Result<Read> {
     let format = match options.format {
         Some(format) => format,
         None => Format::detect(&input)?,
     };
-    let input = if matches!(format, Format::Npy | Format::Safetensors) { input.copied() } else { input };
+    let is_array = matches!(format, Format::Npy | Format::Safetensors);
+    let input = if is_array && options.max_words.is_none() { input.copied() } else { input };
     read_input(&input, None, &ReadOptions { format: Some(format), ..options.clone() }, observer)
 }
 
