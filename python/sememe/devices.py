@@ -1,4 +1,4 @@
-"""Where large searches run: on the CPU or on a GPU. Results are the same, to the bit."""
+"""Where searches run: on the CPU or on a GPU. Results are the same, to the bit."""
 
 import json
 from dataclasses import dataclass
@@ -28,17 +28,16 @@ class Gpu:
 
 
 def set_device(device: str) -> None:
-    """Choose where large searches of this process run.
+    """Choose where searches of this process run: `cuda`, `cuda:N`, `cpu`, or `auto`, which is the CPU for now.
 
-    `auto` takes the first GPU if there is one and the work is large enough. `cpu`, `cuda` and `cuda:N` are others. A GPU
-    that is not there is a `ValueError` that says why. The environment variable `SEMEME_DEVICE` sets the device of a
+    A GPU that is not there is a `ValueError` that says why. The environment variable `SEMEME_DEVICE` sets the device of a
     process that chooses none.
     """
     _sememe.set_device(device)
 
 
 def device() -> str:
-    """Where large searches of this process run."""
+    """Where searches of this process run."""
     return _sememe.device_name()
 
 

@@ -328,7 +328,7 @@ struct Waiting {
 // One instruction. The compiler would make a score of an addition, at each of the many places it is called from.
 __device__ __forceinline__ u32 next_place(Waiting *waiting) {
     u32 place;
-    asm volatile("atom.shared.inc.u32 %0, [%1], 0xffffffff;"
+    asm volatile("atom.shared.inc.u32 %0, [%1], 0x7fffffff;"
                  : "=r"(place)
                  : "r"(shared_address(&waiting->count)) : "memory");
     return place;

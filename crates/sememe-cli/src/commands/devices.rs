@@ -8,7 +8,7 @@ use crate::output;
 
 pub fn run(global: &Global) -> anyhow::Result<()> {
     let (current, gpus) = (device::current()?, device::gpus());
-    let used = used(current, gpus.as_deref().unwrap_or_default());
+    let used = if current == Device::Auto { Device::Cpu } else { current };
     let json = json!({
         "device": current,
         "used": used,
@@ -25,20 +25,10 @@ pub fn run(global: &Global) -> anyhow::Result<()> {
     })
 }
 
-/// The device that large work runs on.
-fn used(current: Device, gpus: &[Gpu]) -> Device {
-    let first = gpus.iter().find(|gpu| gpu.device == Device::Cuda(0) && gpu.unusable.is_none());
-    match (current, first) {
-        (Device::Auto, Some(gpu)) => gpu.device,
-        (Device::Auto, None) => Device::Cpu,
-        (chosen, _) => chosen,
-    }
-}
-
 fn sentence(current: Device, used: Device) -> String {
     match used {
         Device::Cpu => format!("Everything runs on the CPU (--device {current})."),
-        gpu => format!("Large searches run on {gpu}, everything else on the CPU (--device {current})."),
+        gpu => format!("Searches run on {gpu}, everything else on the CPU (--device {current})."),
     }
 }
 

@@ -8,9 +8,6 @@ use sememe_cuda::{Cuda, Unavailable};
 use super::{Device, Gpu, current, setting};
 use crate::error::Result;
 
-/// Products of two numbers from which on a GPU is worth its start: about a second of the CPU.
-const WORTHWHILE: f64 = 1e11;
-
 type Opened = std::result::Result<Cuda, Unavailable>;
 
 fn opened(number: usize) -> Opened {
@@ -37,18 +34,10 @@ pub(super) fn all() -> std::result::Result<Vec<Gpu>, String> {
     Ok(all.into_iter().map(describe).collect())
 }
 
-/// The GPU for work of so many products, if it is to run on one.
-pub(crate) fn card_for(products: f64) -> Result<Option<Cuda>> {
+/// The GPU that searches are to run on, if any.
+pub(crate) fn card() -> Result<Option<Cuda>> {
     Ok(match current()? {
         Device::Cuda(number) => opened(number).ok(),
-        Device::Auto if products >= WORTHWHILE => match opened(0) {
-            Ok(cuda) => Some(cuda),
-            Err(Unavailable::NoDriver | Unavailable::NoCard(_)) => None,
-            Err(reason) => {
-                fell_back(reason);
-                None
-            }
-        },
         Device::Auto | Device::Cpu => None,
     })
 }

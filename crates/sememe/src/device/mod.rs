@@ -1,8 +1,8 @@
 //! Where large searches run: on the CPU or on a GPU. Results are the same, to the bit.
 //!
 //! A device is a setting of the process, like the number of threads: it changes how long work takes, and nothing else.
-//! [`Device::Auto`], the default, takes a GPU where there is one and the work is large enough for it. What fails on a GPU
-//! is done on the CPU; [`fallback`] says why.
+//! [`Device::Auto`], the default, is the CPU for now: a GPU is used where it is asked for. What fails on a GPU is done on
+//! the CPU; [`fallback`] says why.
 
 #[cfg(feature = "cuda")]
 mod gpu;
@@ -14,7 +14,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use serde::Serialize;
 
 #[cfg(feature = "cuda")]
-pub(crate) use self::gpu::{card_for, fell_back};
+pub(crate) use self::gpu::{card, fell_back};
 use crate::error::{Error, Result};
 use crate::names::serde_as_spelled;
 
@@ -34,7 +34,7 @@ pub const VARIABLE: &str = "SEMEME_DEVICE";
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Device {
-    /// On a GPU if there is one and the work is large enough, else on the CPU.
+    /// Where sememe thinks best: on the CPU, for now.
     #[default]
     Auto,
     /// On the CPU.

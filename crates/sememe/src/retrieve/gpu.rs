@@ -10,7 +10,7 @@ use super::csls;
 use super::engine::{Found, Ranking, Search};
 use super::rows::{Rows, Scaled};
 use super::side::Indexed;
-use crate::device::{card_for, fell_back};
+use crate::device::{card, fell_back};
 use crate::error::{Error, Result};
 use crate::observe::{Meter, Observer, Stage};
 
@@ -76,13 +76,9 @@ fn result<T>(result: std::result::Result<T, Fault>) -> Result<Option<T>> {
 }
 
 impl Search<'_> {
-    fn products(&self) -> f64 {
-        self.queries.len() as f64 * self.among() as f64 * self.queries.dim() as f64
-    }
-
-    /// Runs on the GPU, if there is one for it.
+    /// Runs on the GPU, if one is to be used.
     pub(super) fn run_on_gpu(&self) -> Result<Option<Vec<Found>>> {
-        let Some(card) = card_for(self.products())? else { return Ok(None) };
+        let Some(card) = card()? else { return Ok(None) };
         self.run_on(&card, self.targets.on_gpu().of(&card, self.targets.rows()))
     }
 
@@ -128,7 +124,7 @@ impl Search<'_> {
 
     /// The mean score of the best targets of each query by the only ranking, if a GPU computes it.
     pub(super) fn means_on_gpu(&self) -> Result<Option<Vec<f64>>> {
-        let Some(card) = card_for(self.products())? else { return Ok(None) };
+        let Some(card) = card()? else { return Ok(None) };
         let targets = self.targets.on_gpu().of(&card, self.targets.rows());
         let (Some(targets), Some(queries)) = (targets, place(&card, self.queries)) else { return Ok(None) };
         let progress = Progress::new(self.observer, self.stage, self.queries.len());
@@ -161,7 +157,7 @@ pub(super) fn mean_cosines_of_both(
         observer,
         stage: Stage::Preparing,
     };
-    let Some(card) = card_for(search(0).products())? else { return Ok(None) };
+    let Some(card) = card()? else { return Ok(None) };
     let [Some(x), Some(y)] = sides.map(|side| side.on_gpu().of(&card, side.rows())) else { return Ok(None) };
     let progress = Progress::new(observer, Stage::Preparing, sides[0].rows().len());
     let bias = sides.map(|side| side.unbiased().exact());
