@@ -27,6 +27,16 @@ impl Bar {
         Arc::new(Bar(bar))
     }
 
+    /// A bar for one of several long stages, with what is left after it and a clock that goes on by itself.
+    pub fn of_stage(global: &Global, stage: &str, left: &str) -> Arc<Self> {
+        let bar = ProgressBar::no_length().with_prefix(output::visible(stage)).with_message(output::visible(left));
+        bar.set_draw_target(draw_target(global));
+        let template = "{prefix} [{bar:20}] {percent:>3} %  {elapsed}  {wide_msg}";
+        bar.set_style(ProgressStyle::with_template(template).expect("a fixed template").progress_chars("=> "));
+        bar.enable_steady_tick(TICK);
+        Arc::new(Bar(bar))
+    }
+
     /// A bar for reading a file.
     pub fn reading(global: &Global, path: &Path) -> Arc<Self> {
         Self::new(global, &format!("reading {}", path.file_name().unwrap_or_default().display()))

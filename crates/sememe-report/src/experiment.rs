@@ -1,8 +1,8 @@
 //! Several methods on the same vectors and tuples, whose moments are computed once.
 
-use sememe::align::held_out_shrinkage;
 use std::collections::BTreeMap;
 
+use sememe::align::{self, AlignOptions, Confidences, held_out_shrinkage};
 use sememe::evaluate::{self, Bootstrap, Intervals, Translation};
 use sememe::learn;
 use sememe::lexicon::{Lexicon, Tuples};
@@ -10,7 +10,7 @@ use sememe::model::{self, Model, Shrinkage};
 use sememe::moments::Moments;
 use sememe::observe::Observer;
 use sememe::prepare::{Normalizer, Step};
-use sememe::retrieve::{Criterion, Retriever};
+use sememe::retrieve::{Criterion, PairCoordinates, Retriever};
 use sememe::vectors::{Embeddings, View};
 
 use crate::plots::Bar;
@@ -40,7 +40,7 @@ impl Experiment {
         if options.shrinkage == Shrinkage::Auto {
             options.shrinkage = held_out_shrinkage(&self.moments, &self.views, &self.tuples, &options, observer)?;
         }
-        Ok(model::fit(&self.moments, &options, observer)?.0)
+        Ok(align::fit_model(&self.moments, &self.views, &self.tuples, &options, observer)?.0)
     }
 
     /// Projects the words of a view with a model.
@@ -53,14 +53,28 @@ fn named(views: &[(&str, &Embeddings)]) -> Vec<View> {
     views.iter().map(|(name, words)| View::from_embeddings(*name, (*words).clone())).collect()
 }
 
+/// A fit to prepared views as `sememe align` does it, with automatic shrinkage and the discriminative finish.
+pub(crate) fn aligned(
+    views: &[(&str, &Embeddings)],
+    tuples: &Tuples,
+    fit: model::FitOptions,
+    observer: &dyn Observer,
+) -> sememe::Result<Model> {
+    begin(observer)?;
+    let options = AlignOptions::default().with_fit(fit).with_confidences(Confidences::None);
+    Ok(align::fit(named(views), tuples, &options, observer)?.alignment.model)
+}
+
 /// Self-learning on prepared views, as `sememe align --refine` and `--unsupervised` do.
 pub(crate) fn learned(
     views: &[(&str, &Embeddings)],
     given: &Tuples,
-    options: &learn::LearnOptions,
+    options: learn::LearnOptions,
     observer: &dyn Observer,
 ) -> sememe::Result<Model> {
-    Ok(learn::learn(named(views), given, options, observer)?.fitted.alignment.model)
+    begin(observer)?;
+    let align = options.align.clone().with_confidences(Confidences::None);
+    Ok(learn::learn(named(views), given, &options.with_align(align), observer)?.fitted.alignment.model)
 }
 
 /// Vectors after normalisation steps that are fitted to them.
@@ -80,6 +94,14 @@ pub(crate) fn select(embeddings: &Embeddings, rows: &[usize]) -> Embeddings {
 pub(crate) fn latent(model: &Model, view: usize, prepared: &Embeddings) -> sememe::Result<Embeddings> {
     let vectors = model.views[view].project(prepared.matrix())?;
     Ok(Embeddings::new(prepared.vocabulary().clone(), vectors))
+}
+
+/// Latent vectors of two views in the coordinates in which `sememe align` compares them: those of the finish, or of the two
+/// views of a model of more.
+pub(crate) fn compared(model: &Model, views: [usize; 2], latent: [Embeddings; 2]) -> sememe::Result<[Embeddings; 2]> {
+    let Some(pair) = PairCoordinates::of(model, views[0], views[1])? else { return Ok(latent) };
+    let [source, target] = latent;
+    Ok([source.with_matrix(pair.of_queries(source.matrix())), target.with_matrix(pair.of_targets(target.matrix()))])
 }
 
 /// Precision in per cent, with its 95 % interval.

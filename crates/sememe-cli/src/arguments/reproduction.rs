@@ -18,7 +18,8 @@ Examples:
   sememe reproduce --data data --tables 1,learned -o report
 
 The report is a folder: index.html (needs nothing else), report.md, report.json and the figures as SVG. Every cell has the
-paper's figure beside ours. Whatever is not there is named in the report. In DATA are looked for, for languages XX and YY:
+paper's figure beside ours. Whatever is not there is named in the report. It is written after every stage, so that Ctrl-C
+keeps what is computed. In DATA are looked for, for languages XX and YY:
 
 vectors, or in the folder --vectors:
   XX/vectors.npy (and XX/words.txt), XX.vec, wiki.XX.vec, cc.XX.300.vec
@@ -45,8 +46,8 @@ pub struct Reproduce {
     /// Folder of vectors [default: the folder of data]
     #[arg(long, value_name = "DIR")]
     pub vectors: Option<PathBuf>,
-    /// Tables of the paper, 1 to 8, and our own: learned, noise and map; separated by commas. The rows of tables 1
-    /// and 5 with learned pairs are part of learned, and take minutes for every language [default: all]
+    /// Tables of the paper, 1 to 8, and our own: learned, noise and map; separated by commas. The refined and
+    /// unsupervised rows of tables 1 and 5 are part of learned, and take minutes for every language [default: all]
     #[arg(long, value_delimiter = ',', value_name = "TABLES")]
     pub tables: Vec<Part>,
     /// Folder to write the report to

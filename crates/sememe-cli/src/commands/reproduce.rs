@@ -1,11 +1,12 @@
 //! `sememe reproduce`: every table and figure of the paper on the data at hand, as a report.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::time::Instant;
 
 use sememe::vectors::Embeddings;
 use sememe_report::check_writable;
-use sememe_report::reproduce::{Data, Options, Reproduction, language};
+use sememe_report::reproduce::{Data, Options, Reproduced, Reproduction, Stage, language};
 use serde_json::json;
 
 use super::read_vectors;
@@ -20,17 +21,25 @@ pub fn run(arguments: &Reproduce, global: &Global) -> anyhow::Result<()> {
     let options = arguments.options(global.seed);
     let languages = read_languages(&data, arguments, &options, global)?;
     let mut reproduction = Reproduction::new(&data, &languages, &options);
-    for stage in reproduction.stages() {
-        let (name, since) = (stage.name(), Instant::now());
-        let bar = Bar::new(global, name.split(':').next().unwrap_or(name));
-        let computed = reproduction.compute(stage, &*bar);
+    let write = |reproduction: &Reproduction| -> anyhow::Result<(Reproduced, PathBuf)> {
+        let reproduced = reproduction.report(start.elapsed());
+        let page = reproduced.report.write(&arguments.output)?;
+        Ok((reproduced, page))
+    };
+    let total = reproduction.stages();
+    while let [stage, later @ ..] = reproduction.remaining() {
+        let (name, left, since) = (stage.name(), what_is_left(later), Instant::now());
+        let number = format!("{} of {total}", total - later.len());
+        let bar = Bar::of_stage(global, &format!("{number}, {}", stage.short_name()), &left);
+        let computed = reproduction.compute_next(&*bar);
         bar.finish();
         computed?;
-        output::note(global, format_args!("{name}: {:.0} s", since.elapsed().as_secs_f64()));
+        // Whatever ends the program later, the stages so far are there.
+        write(&reproduction)?;
+        output::note(global, format_args!("{number}, {name}: {:.0} s; {left}", since.elapsed().as_secs_f64()));
     }
     let took = start.elapsed();
-    let reproduced = reproduction.finish(took);
-    let page = reproduced.report.write(&arguments.output)?;
+    let (reproduced, page) = write(&reproduction)?;
 
     let (seconds, claims) = (took.as_secs_f64(), &reproduced.claims);
     let json = json!({
@@ -47,6 +56,15 @@ pub fn run(arguments: &Reproduce, global: &Global) -> anyhow::Result<()> {
         let missing: String = reproduced.missing.iter().map(|reason| format!("\nmissing: {reason}")).collect();
         format!("{table}\nwrote {} in {seconds:.0} s{missing}", page.display())
     })
+}
+
+/// Says which stage is next, and how many more there are.
+fn what_is_left(stages: &[Stage]) -> String {
+    match stages {
+        [] => "nothing is left".to_owned(),
+        [last] => format!("left: {}", last.short_name()),
+        [next, more @ ..] => format!("left: {} and {} more", next.short_name(), more.len()),
+    }
 }
 
 /// Reads and prepares the vectors of every language in the data.

@@ -7,6 +7,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use super::errors::{folder_with_vectors, shell};
+use super::studies::write_data;
 use super::{sememe, text};
 
 const ALIGN: [&str; 8] = ["align", "a=a.vec", "b=b.vec", "--lexicon", "a-b=pairs.txt", "-o", "space", "--quiet"];
@@ -103,6 +104,38 @@ fn the_next_command_removes_what_a_killed_one_left() {
     kill(&alive, "TERM");
     alive.wait().unwrap();
     assert_eq!(names(folder.path()), before.into_iter().chain(["c.vec".to_owned()]).collect());
+}
+
+/// A report is written after every stage.
+#[test]
+fn a_report_that_is_interrupted_has_the_stages_before() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    std::fs::create_dir(&data).unwrap();
+    write_data(&data);
+    // Nobody writes into it: the stage that reads it waits.
+    assert!(shell(&data, "rm sentences/tiny.en-fr.en && mkfifo sentences/tiny.en-fr.en").status.success());
+    for (signal, number) in [("INT", 2), ("KILL", 9)] {
+        if is_ignored(number) {
+            continue;
+        }
+        let mut child = start(folder.path(), &["reproduce", "--tables", "3,5", "-o", "report"]);
+        let page = folder.path().join("report/index.html");
+        while !page.exists() {
+            assert!(child.try_wait().unwrap().is_none(), "it should wait for sentences");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        kill(&child, signal);
+        let ended = child.wait().unwrap();
+        assert_eq!(ended.code(), if signal == "INT" { Some(130) } else { None });
+        let html = std::fs::read_to_string(page).unwrap();
+        assert!(html.contains("Table 3 · Word similarity") && !html.contains("Table 5 ·"), "{signal}");
+        assert!(html.contains("1 of 2 stages") && html.contains("not there yet: table 5: sentence retrieval"));
+        std::fs::remove_dir_all(folder.path().join("report")).unwrap();
+        if signal == "INT" {
+            assert_eq!(names(folder.path()), BTreeSet::from(["data".to_owned()]));
+        }
+    }
 }
 
 /// Retrieval keeps terms in the space while it exports: what is not finished of them is removed too.

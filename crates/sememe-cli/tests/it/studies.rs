@@ -47,7 +47,7 @@ fn pairs(from: &str, to: &str, range: std::ops::Range<usize>) -> String {
 }
 
 /// A folder of data as `sememe reproduce` wants it, but for what it lacks.
-fn write_data(folder: &Path) {
+pub fn write_data(folder: &Path) {
     for (seed, code) in (1..).zip(["en", "fr", "ru"]) {
         write_language(folder, code, seed, (WORDS, DIM));
     }
@@ -219,6 +219,9 @@ fn reproduce_reports_what_it_can_and_names_what_it_cannot() {
     // The paper's figure is beside ours; where the languages are not there it stands alone with the reason.
     let ibfa = cell(&words, "IBFA", "en-fr");
     assert!(ibfa["ours"].as_f64().unwrap() > 60.0 && ibfa["paper"] == 77.3 && ibfa["interval"].is_array(), "{ibfa}");
+    // Too few entries for a finish: it is the model without one.
+    assert_eq!(ours(&words, "IBFA, finished", "en-fr"), ours(&words, "IBFA, shrunk", "en-fr"));
+    assert!(ours(&words, "RCSLS+CSLS", "fr-en") > 20.0);
     let spanish = cell(&words, "IBFA", "en-es");
     assert_eq!((&spanish["ours"], &spanish["paper"]), (&Value::Null, &79.5.into()));
     assert_eq!(spanish["missing"], "no vectors of Spanish (es)");
@@ -234,6 +237,15 @@ fn reproduce_reports_what_it_can_and_names_what_it_cannot() {
 
     let some = json(folder.path(), &["reproduce", "-o", "report", "--tables", "3"]);
     assert_eq!(some["claims"].as_array().unwrap().len(), 2);
+    assert!(!file("index.html").contains("not there yet"));
+    let shown = text(&sememe(folder.path(), &["reproduce", "-o", "report", "--tables", "3,6,7"]).stderr);
+    for (stage, left) in [
+        ("1 of 3, tables 3 and 4: similarity of words and sentences: ", "; left: tables 6 and 8 and 1 more"),
+        ("2 of 3, tables 6 and 8: three languages: ", "; left: table 7"),
+        ("3 of 3, table 7: samples: ", "; nothing is left"),
+    ] {
+        assert!(shown.lines().any(|line| line.starts_with(stage) && line.ends_with(left)), "{stage}{left}: {shown}");
+    }
     assert!(!folder.path().join("report/figures").exists());
 }
 
@@ -253,7 +265,8 @@ fn reproduce_learns_pairs_when_it_is_asked_to() {
         let blocks = report["sections"][section]["blocks"].as_array().unwrap();
         blocks.iter().filter(|block| block["kind"] == "table").cloned().collect()
     };
-    let semi = &tables("1,learned", 1)[1];
+    let learned = tables("1,learned", 1);
+    let semi = &learned[1];
     for direction in ["en-fr", "fr-en", "en-ru"] {
         // From the 64 strings that are the same in all languages, of 600 words.
         for (row, least) in
@@ -268,6 +281,7 @@ fn reproduce_learns_pairs_when_it_is_asked_to() {
         assert!(unsupervised["ours"].is_null() && reason.contains("no better than chance"), "{unsupervised}");
     }
     assert_eq!(cell(semi, "IBFA, unsupervised+CSLS", "en-fr")["paper"], 82.3);
+    assert!(ours(&learned[0], "IBFA, refined+CSLS", "fr-en") > 80.0);
     let few = &tables("learned", 1)[0];
     assert!(ours(few, "alone", "en-ru") > 80.0 && ours(few, "together, refined", "ru-en") > 80.0, "{few}");
     let left_out = cell(&tables("1", 1)[1], "IBFA, refined", "en-fr");

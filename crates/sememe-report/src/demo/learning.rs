@@ -109,7 +109,7 @@ impl Study<'_> {
         let mut options = learn::LearnOptions::default().with_unsupervised(true).with_seed(self.seed);
         options.align.fit = fit();
         let frequent = self.views.map(|view| select(view, &(0..WORDS.min(view.len())).collect::<Vec<_>>()));
-        let found = learned(&[0, 1].map(|side| (self.names[side], &frequent[side])), &Tuples::new(2), &options, &());
+        let found = learned(&[0, 1].map(|side| (self.names[side], &frequent[side])), &Tuples::new(2), options, &());
         match found {
             Ok(model) => Ok(Some(model)),
             Err(sememe::Error::NoBetterThanChance { .. }) => Ok(None),
@@ -135,7 +135,7 @@ impl Study<'_> {
         }
         let mut options = learn::LearnOptions::default().with_seed(self.seed);
         options.align.fit = fit();
-        learned(&[0, 1].map(|side| (self.names[side], &chosen[side])), &tuples, &options, &few_rounds)
+        learned(&[0, 1].map(|side| (self.names[side], &chosen[side])), &tuples, options, &few_rounds)
     }
 
     /// In per cent, among all words.

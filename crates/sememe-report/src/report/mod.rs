@@ -15,7 +15,7 @@ pub use self::table::{Cell, Column, Measured, Row, Table};
 use crate::plots::Svg;
 
 /// What is reported.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, Serialize)]
 #[non_exhaustive]
 pub struct Report {
     /// The title.
@@ -34,7 +34,7 @@ impl Report {
 }
 
 /// A part of a report under a heading of its own.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, Serialize)]
 #[non_exhaustive]
 pub struct Section {
     /// The anchor of links to it.
@@ -70,7 +70,7 @@ impl Section {
 }
 
 /// A block of a section.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, Serialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Block {
@@ -103,7 +103,7 @@ impl From<Figure> for Block {
 }
 
 /// A drawing with its caption.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, Serialize)]
 #[non_exhaustive]
 pub struct Figure {
     /// The name of its file.

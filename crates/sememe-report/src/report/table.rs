@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 /// A table with a caption.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, Serialize)]
 #[non_exhaustive]
 pub struct Table {
     /// The caption.
@@ -46,7 +46,7 @@ impl Column {
 }
 
 /// A row of cells, or a heading over the rows that follow, within which the best figures are marked.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, Serialize)]
 #[serde(untagged)]
 pub enum Row {
     /// A heading over rows.

@@ -4,8 +4,8 @@ use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
-use sememe::align;
-use sememe::learn::{self, Trust};
+use sememe::align::AlignOptions;
+use sememe::learn::{LearnOptions, Trust};
 use sememe::lexicon::{self, Lexicon, Shared, Tuples};
 use sememe::model::{self, Method, Model, Shrinkage};
 use sememe::observe::Observer;
@@ -17,8 +17,10 @@ use super::three::Trilingual;
 use super::{Options, Part};
 use crate::experiment::{self, Experiment, Scores};
 
-/// The reason why rows with self-learning are missing.
+/// Why rows with self-learning are missing.
 const LEFT_OUT: &str = "left out, as it takes long: ask for “learned” among the tables";
+/// Why results of a later stage are missing.
+const NOT_YET: &str = "not computed yet";
 
 /// Which pairs a model is fitted to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -44,9 +46,11 @@ pub struct Recipe {
 enum Way {
     /// As in the paper: covariances are not shrunk.
     Plain,
-    /// With automatic shrinkage, as `sememe align` does by default.
+    /// With automatic shrinkage: `sememe align --finish none`.
     Shrunk,
-    /// Self-learning from the pairs, which may be doubted: `sememe align --refine`.
+    /// With automatic shrinkage and the discriminative finish, as `sememe align` does by default.
+    Finished,
+    /// Self-learning from the pairs: `sememe align --refine`.
     Refined,
     /// Self-learning from the vectors alone: `sememe align --unsupervised`.
     Unsupervised,
@@ -59,6 +63,10 @@ impl Recipe {
 
     pub fn shrunk(method: Method) -> Self {
         Recipe { method: method.name(), way: Way::Shrunk }
+    }
+
+    pub fn finished(method: Method) -> Self {
+        Recipe { method: method.name(), way: Way::Finished }
     }
 
     pub fn refined(method: Method) -> Self {
@@ -74,6 +82,12 @@ impl Recipe {
         matches!(self.way, Way::Refined | Way::Unsupervised)
     }
 
+    /// Whether the model of two languages is the same in both directions if its pairs are.
+    fn is_symmetric(self) -> bool {
+        let symmetric = [Method::Ibfa, Method::Cca, Method::Svd];
+        self.is_learned() || symmetric.iter().any(|method| method.name() == self.method)
+    }
+
     fn options(self) -> sememe::Result<model::FitOptions> {
         let shrinkage = if self.way == Way::Plain { Shrinkage::None } else { Shrinkage::Auto };
         Ok(model::FitOptions::default().with_method(Some(self.method.parse()?)).with_shrinkage(shrinkage))
@@ -86,8 +100,20 @@ pub type Bilingual = (String, String, Dictionary, Recipe);
 /// A result, or the reason why it is missing.
 pub type Outcome<T> = Result<T, String>;
 
-/// The words of two languages in a latent space.
-type Latent = Rc<[Embeddings; 2]>;
+/// The key under which a model is cached: that of everything that shares it.
+fn shared((from, to, dictionary, recipe): &Bilingual) -> Bilingual {
+    // Shrunk rows ignore the finish of a model.
+    let way = if recipe.way == Way::Shrunk { Way::Finished } else { recipe.way };
+    // The unsupervised model uses no dictionary, so that all tables share it.
+    let dictionary = if way == Way::Unsupervised { Dictionary::Pseudo } else { *dictionary };
+    // Expert dictionaries have a direction: models of one would know test words of the other.
+    let is_reversed = to == "en" && dictionary == Dictionary::Pseudo && recipe.is_symmetric();
+    let (from, to) = if is_reversed { (to, from) } else { (from, to) };
+    (from.clone(), to.clone(), dictionary, Recipe { way, ..*recipe })
+}
+
+/// The words of two languages in the coordinates in which they are compared.
+type Compared = Rc<[Embeddings; 2]>;
 
 /// The data, models and results that all sections share.
 pub struct Lab<'a> {
@@ -96,7 +122,7 @@ pub struct Lab<'a> {
     pub options: &'a Options,
     models: RefCell<HashMap<Bilingual, Outcome<Rc<Model>>>>,
     /// The space that was used last: several criteria are evaluated on it in a row.
-    latent: RefCell<Option<(Bilingual, Latent)>>,
+    compared: RefCell<Option<(Bilingual, Compared)>>,
     scores: RefCell<HashMap<(Bilingual, String), Outcome<Scores>>>,
     trilingual: OnceCell<Outcome<Trilingual<'a>>>,
 }
@@ -108,7 +134,7 @@ impl<'a> Lab<'a> {
             languages,
             options,
             models: RefCell::default(),
-            latent: RefCell::default(),
+            compared: RefCell::default(),
             scores: RefCell::default(),
             trilingual: OnceCell::new(),
         }
@@ -167,16 +193,9 @@ impl<'a> Lab<'a> {
         self.trilingual.get_or_init(|| Trilingual::gather(self))
     }
 
-    /// A model of two languages. Self-learning gives the same model in both directions, and runs once.
+    /// A model of two languages, fitted once for everything that shares it.
     pub fn model(&self, key: &Bilingual, observer: &dyn Observer) -> Outcome<Rc<Model>> {
-        let mut key = key.clone();
-        if key.3.is_learned() && key.1 == "en" {
-            (key.0, key.1) = (key.1, key.0);
-        }
-        if key.3.way == Way::Unsupervised {
-            // The unsupervised model uses no dictionary, so that all tables share it.
-            key.2 = Dictionary::Pseudo;
-        }
+        let key = shared(key);
         if let Some(known) = self.models.borrow().get(&key) {
             return known.clone();
         }
@@ -194,40 +213,55 @@ impl<'a> Lab<'a> {
             Way::Unsupervised => Tuples::new(2),
             _ => self.tuples(from, to, *dictionary)?,
         };
-        let fitted = recipe.options().and_then(|fit| match recipe.is_learned() {
-            true => {
-                let align = align::AlignOptions::default().with_fit(fit);
-                let is_unsupervised = recipe.way == Way::Unsupervised;
-                let options = learn::LearnOptions::default()
-                    .with_align(align)
-                    .with_unsupervised(is_unsupervised)
-                    .with_trust(Trust::Doubt)
+        let fitted = recipe.options().and_then(|fit| match recipe.way {
+            Way::Plain => Experiment::new(&views, tuples)?.fit(&fit, observer),
+            Way::Shrunk | Way::Finished => experiment::aligned(&views, &tuples, fit, observer),
+            Way::Refined | Way::Unsupervised => {
+                // As `sememe align`, which doubts identical strings and keeps the entries of dictionaries.
+                let trust = if *dictionary == Dictionary::Pseudo { Trust::Doubt } else { Trust::Keep };
+                let options = LearnOptions::default()
+                    .with_align(AlignOptions::default().with_fit(fit))
+                    .with_unsupervised(recipe.way == Way::Unsupervised)
+                    .with_trust(trust)
                     .with_seed(self.options.seed);
-                experiment::learned(&views, &tuples, &options, observer)
+                experiment::learned(&views, &tuples, options, observer)
             }
-            false => Experiment::new(&views, tuples).and_then(|experiment| experiment.fit(&fit, observer)),
         });
         fitted.map(Rc::new).map_err(|error| error.to_string())
     }
 
     /// The projected words of both languages.
-    pub fn latent(&self, key: &Bilingual, observer: &dyn Observer) -> Outcome<Latent> {
-        if let Some((known, latent)) = &*self.latent.borrow()
+    pub fn latent(&self, key: &Bilingual, observer: &dyn Observer) -> Outcome<[Embeddings; 2]> {
+        let model = self.model(key, observer)?;
+        Ok([self.project(&model, &key.0)?, self.project(&model, &key.1)?])
+    }
+
+    /// The words of both languages in the coordinates in which the recipe compares them.
+    fn compared(&self, key: &Bilingual, observer: &dyn Observer) -> Outcome<Compared> {
+        if let Some((known, compared)) = &*self.compared.borrow()
             && known == key
         {
-            return Ok(latent.clone());
+            return Ok(compared.clone());
         }
-        let model = self.model(key, observer)?;
-        let latent: Latent = Rc::new([self.project(&model, &key.0)?, self.project(&model, &key.1)?]);
-        *self.latent.borrow_mut() = Some((key.clone(), latent.clone()));
-        Ok(latent)
+        let compared = match key.3.way {
+            Way::Plain | Way::Shrunk => self.latent(key, observer)?,
+            _ => self.pair_in(&*self.model(key, observer)?, &key.0, &key.1)?,
+        };
+        let compared = Rc::new(compared);
+        *self.compared.borrow_mut() = Some((key.clone(), compared.clone()));
+        Ok(compared)
+    }
+
+    /// The words of two languages of a model in the coordinates in which `sememe align` compares them.
+    pub fn pair_in(&self, model: &Model, from: &str, to: &str) -> Outcome<[Embeddings; 2]> {
+        let views = [view_of(model, from)?, view_of(model, to)?];
+        let latent = [self.project(model, from)?, self.project(model, to)?];
+        experiment::compared(model, views, latent).map_err(|error| error.to_string())
     }
 
     /// The projected words of a language.
-    pub fn project(&self, model: &Model, code: &str) -> Outcome<Embeddings> {
-        let view = model.views.iter().position(|view| view.name == code);
-        let view = view.ok_or_else(|| format!("{} is not part of that model", language(code)))?;
-        experiment::latent(model, view, self.words(code)?).map_err(|error| error.to_string())
+    fn project(&self, model: &Model, code: &str) -> Outcome<Embeddings> {
+        experiment::latent(model, view_of(model, code)?, self.words(code)?).map_err(|error| error.to_string())
     }
 
     /// The precision of word translation.
@@ -238,15 +272,26 @@ impl<'a> Lab<'a> {
         }
         let measure = || -> Outcome<Scores> {
             // First, because without test words there is no need to fit.
-            let (source, target) = (self.words(&key.0)?, self.words(&key.1)?);
-            debug_assert!(!source.is_empty() && !target.is_empty());
             let gold = self.gold(&key.0, &key.1, key.2)?;
-            let latent = self.latent(key, observer)?;
-            let scores = experiment::translate(&latent[0], &latent[1], &gold, criterion, self.options.seed);
+            let compared = self.compared(key, observer)?;
+            let scores = experiment::translate(&compared[0], &compared[1], &gold, criterion, self.options.seed);
             scores.map_err(|error| error.to_string())
         };
         let measured = measure();
         self.scores.borrow_mut().insert(of_criterion, measured.clone());
         measured
     }
+
+    /// The precision of word translation if it was computed, or the reason why it is missing.
+    pub fn known_scores(&self, key: &Bilingual, criterion: Criterion) -> Outcome<Scores> {
+        self.words(&key.0).and(self.words(&key.1))?;
+        let known = self.scores.borrow().get(&(key.clone(), criterion.to_string())).cloned();
+        let is_left_out = key.3.is_learned() && !self.options.wants(Part::Learned);
+        known.unwrap_or_else(|| Err(if is_left_out { LEFT_OUT } else { NOT_YET }.to_owned()))
+    }
+}
+
+fn view_of(model: &Model, code: &str) -> Outcome<usize> {
+    let view = model.views.iter().position(|view| view.name == code);
+    view.ok_or_else(|| format!("{} is not part of that model", language(code)))
 }

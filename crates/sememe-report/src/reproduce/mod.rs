@@ -13,11 +13,11 @@
 //!     languages.insert(code.to_owned(), options.prepare(vectors));
 //! }
 //! let mut reproduction = Reproduction::new(&data, &languages, &options);
-//! for stage in reproduction.stages() {
-//!     reproduction.compute(stage, &())?;
+//! while !reproduction.remaining().is_empty() {
+//!     reproduction.compute_next(&())?;
+//!     // What is computed is there if the next stage is stopped.
+//!     reproduction.report(since.elapsed()).report.write("report".as_ref())?;
 //! }
-//! let reproduced = reproduction.finish(since.elapsed());
-//! reproduced.report.write("report".as_ref())?;
 //! # Ok::<(), sememe_report::Error>(())
 //! ```
 
@@ -31,6 +31,8 @@ mod robustness;
 mod samples;
 mod sentences;
 mod several;
+#[cfg(test)]
+mod tests;
 mod three;
 mod translation;
 
@@ -50,18 +52,35 @@ use crate::text::count;
 use crate::work::Work;
 use sememe::observe::Observer;
 
-/// The result of a part.
+/// The result of a stage.
 #[derive(Default)]
 struct Findings {
     sections: Vec<Section>,
     claims: Vec<Claim>,
 }
 
+impl Findings {
+    /// Adds those of another stage, which replace earlier ones of the same sections and claims.
+    fn add(&mut self, later: Findings) {
+        for section in later.sections {
+            self.sections.retain(|known| known.id != section.id);
+            self.sections.push(section);
+        }
+        for claim in later.claims {
+            match self.claims.iter_mut().find(|known| known.text == claim.text) {
+                Some(known) => *known = claim,
+                None => self.claims.push(claim),
+            }
+        }
+    }
+}
+
 /// Parts that are computed together.
 #[derive(Clone, Copy)]
 pub struct Stage {
     name: &'static str,
-    parts: &'static [Part],
+    /// Any of the first, and all of the second.
+    parts: (&'static [Part], &'static [Part]),
     compute: fn(&Lab, &Work) -> Findings,
 }
 
@@ -70,34 +89,57 @@ impl Stage {
     pub fn name(&self) -> &'static str {
         self.name
     }
+
+    /// The topic without its explanation, such as `table 5`.
+    pub fn short_name(&self) -> &'static str {
+        self.name.split(':').next().unwrap_or(self.name)
+    }
+
+    fn is_wanted(&self, options: &Options) -> bool {
+        let (any, all) = self.parts;
+        any.iter().any(|&part| options.wants(part)) && all.iter().all(|&part| options.wants(part))
+    }
 }
 
-const STAGES: [Stage; 8] = [
+/// Those that take minutes are last.
+const STAGES: [Stage; 9] = [
     Stage {
         name: "tables 1 and 2: word translation",
-        parts: &[Part::Table(1), Part::Table(2)],
+        parts: (&[Part::Table(1), Part::Table(2)], &[]),
         compute: translation::compute,
     },
     Stage {
         name: "tables 3 and 4: similarity of words and sentences",
-        parts: &[Part::Table(3), Part::Table(4)],
+        parts: (&[Part::Table(3), Part::Table(4)], &[]),
         compute: meaning::compute,
     },
-    Stage { name: "table 5: sentence retrieval", parts: &[Part::Table(5)], compute: sentences::compute },
     Stage {
         name: "tables 6 and 8: three languages",
-        parts: &[Part::Table(6), Part::Table(8)],
+        parts: (&[Part::Table(6), Part::Table(8)], &[]),
         compute: three::compute,
     },
-    Stage { name: "table 7: samples", parts: &[Part::Table(7)], compute: samples::compute },
-    Stage { name: "learned: few entries among several languages", parts: &[Part::Learned], compute: several::compute },
-    Stage { name: "noise", parts: &[Part::Noise], compute: robustness::compute },
-    Stage { name: "map", parts: &[Part::Map], compute: samples::compute_map },
+    Stage { name: "table 7: samples", parts: (&[Part::Table(7)], &[]), compute: samples::compute },
+    Stage { name: "map", parts: (&[Part::Map], &[]), compute: samples::compute_map },
+    Stage { name: "noise", parts: (&[Part::Noise], &[]), compute: robustness::compute },
+    Stage { name: "table 5: sentence retrieval", parts: (&[Part::Table(5)], &[]), compute: sentences::compute },
+    Stage {
+        name: "learned rows of table 1: refined and unsupervised models",
+        parts: (&[Part::Table(1)], &[Part::Learned]),
+        compute: translation::compute_learned,
+    },
+    Stage {
+        name: "learned: few entries among several languages",
+        parts: (&[Part::Learned], &[]),
+        compute: several::compute,
+    },
 ];
 
 /// The paper's tables in the making, a stage at a time.
 pub struct Reproduction<'a> {
     lab: Lab<'a>,
+    stages: Vec<Stage>,
+    /// Number of stages that were computed.
+    done: usize,
     findings: Findings,
 }
 
@@ -105,41 +147,47 @@ impl<'a> Reproduction<'a> {
     /// Nothing is computed yet. Languages are by code, [prepared](Options::prepare).
     pub fn new(data: &'a Data, languages: &'a BTreeMap<String, Embeddings>, options: &'a Options) -> Self {
         let lab = Lab::new(data, languages, options);
-        Reproduction { lab, findings: Findings::default() }
+        let stages = STAGES.into_iter().filter(|stage| stage.is_wanted(options)).collect();
+        Reproduction { lab, stages, done: 0, findings: Findings::default() }
     }
 
-    /// The stages to compute under these options.
-    pub fn stages(&self) -> Vec<Stage> {
-        let is_wanted = |stage: &Stage| stage.parts.iter().any(|&part| self.lab.options.wants(part));
-        STAGES.into_iter().filter(is_wanted).collect()
+    /// Number of stages under these options, computed or not.
+    pub fn stages(&self) -> usize {
+        self.stages.len()
     }
 
-    /// Computes a stage. The report names what is missing in the data. If the observer stops it, the error is
-    /// [`sememe::Error::Stopped`].
-    pub fn compute(&mut self, stage: Stage, observer: &dyn Observer) -> Result<()> {
+    /// The stages that are still to be computed, in their order.
+    pub fn remaining(&self) -> &[Stage] {
+        &self.stages[self.done..]
+    }
+
+    /// Computes the next stage, if there is one. The report names what is missing in the data. If the observer stops it,
+    /// the error is [`sememe::Error::Stopped`], and the stage is still to be computed.
+    pub fn compute_next(&mut self, observer: &dyn Observer) -> Result<()> {
+        let Some(stage) = self.remaining().first() else { return Ok(()) };
         let work = Work::new(observer);
         let found = (stage.compute)(&self.lab, &work);
         work.check()?;
-        self.findings.sections.extend(found.sections);
-        self.findings.claims.extend(found.claims);
+        self.findings.add(found);
+        self.done += 1;
         Ok(())
     }
 
-    /// The report of everything computed, with the time it took.
-    pub fn finish(self, took: Duration) -> Reproduced {
-        let Findings { sections: mut found, claims } = self.findings;
-        found.sort_by_key(|section| place(&section.id));
-        let missing = missing_cells(&found);
-        let mut sections = vec![summary(&self.lab, &claims, took.as_secs_f64())];
-        sections.extend(found);
+    /// The report of everything computed so far, with the time it took. It names the stages that are not there yet.
+    pub fn report(&self, took: Duration) -> Reproduced {
+        let Findings { sections: found, claims } = &self.findings;
+        let mut sections = vec![summary(self, took.as_secs_f64())];
+        sections.extend(found.iter().cloned());
+        sections[1..].sort_by_key(|section| place(&section.id));
         let lead = "Every table and figure of the paper (Vargas, Brestnichki, Papadopoulos-Korfiatis & Hammerla, ACL 2019) that the \
                     data at hand allow, computed by sememe, with the paper’s own figure beside ours wherever there is one.";
+        let missing = missing_cells(&sections[1..]);
         let report = Report::new("Multilingual Factor Analysis, reproduced", lead, sections);
-        Reproduced { report, claims, missing }
+        Reproduced { report, claims: claims.clone(), missing }
     }
 }
 
-/// The complete result.
+/// The result so far.
 #[non_exhaustive]
 pub struct Reproduced {
     /// The report.
@@ -177,9 +225,19 @@ fn missing_cells(sections: &[Section]) -> Vec<String> {
     reasons
 }
 
-fn summary(lab: &Lab, claims: &[Claim], seconds: f64) -> Section {
+fn summary(reproduction: &Reproduction, seconds: f64) -> Section {
+    let (lab, claims) = (&reproduction.lab, &reproduction.findings.claims);
     let options = lab.options;
     let mut section = Section::new("summary", "What holds");
+    let remaining = reproduction.remaining();
+    if !remaining.is_empty() {
+        section.say(format!(
+            "This report is not complete: {} of {} stages are computed. It is written again after each of them.",
+            reproduction.done,
+            reproduction.stages.len(),
+        ));
+        section.lack(remaining.iter().map(|stage| format!("not there yet: {}", stage.name)).collect());
+    }
     if !claims.is_empty() {
         let columns = vec![Column::new("here"), Column::new("in the paper")];
         let mut table = Table::new("The paper’s findings, and how often they hold here", "finding", columns);
@@ -194,8 +252,9 @@ fn summary(lab: &Lab, claims: &[Claim], seconds: f64) -> Section {
     let steps: Vec<String> = options.steps.iter().map(ToString::to_string).collect();
     section.say(format!(
         "Vectors: {} words, the first {} of each language{}; prepared by: {}. Models are the paper’s, with as many latent \
-         dimensions as the vectors have and no shrinkage of covariances; rows called “shrunk” are what sememe does by default. \
-         ± is half of a bootstrap 95 % interval over test words. Everything took {:.0} seconds.",
+         dimensions as the vectors have and no shrinkage of covariances; rows called “finished” are what sememe does by default, \
+         “shrunk” ones the same without the finish. ± is half of a bootstrap 95 % interval over test words. Everything took \
+         {:.0} seconds.",
         names.join(", "),
         count(options.max_words),
         if options.casing == Casing::Lower { ", lower-cased" } else { "" },

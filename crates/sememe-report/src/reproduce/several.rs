@@ -95,7 +95,7 @@ impl<'a, 'b> Study<'a, 'b> {
         let mut table = Table::new(format!("{} with few entries", language(poor)), "P@1", columns);
         let two = ["en".to_owned(), poor.to_owned()];
         let expert = || {
-            let key = ("en".to_owned(), poor.to_owned(), Dictionary::Expert, Recipe::shrunk(Method::Ibfa));
+            let key = ("en".to_owned(), poor.to_owned(), Dictionary::Expert, Recipe::finished(Method::Ibfa));
             self.lab.model(&key, work)
         };
         let whole = self.lab.tuples("en", poor, Dictionary::Expert).map_or(0, |tuples| tuples.len());
@@ -148,12 +148,12 @@ impl<'a, 'b> Study<'a, 'b> {
         for code in codes {
             views.push((code, self.lab.words(code)?));
         }
-        learned(&views, given, &options, work).map(Rc::new).map_err(|error| error.to_string())
+        learned(&views, given, options, work).map(Rc::new).map_err(|error| error.to_string())
     }
 
     fn precision(&self, model: &Model, from: &str, to: &str) -> Outcome<Precision> {
         let gold = self.lab.gold(from, to, Dictionary::Expert)?;
-        let (source, target) = (self.lab.project(model, from)?, self.lab.project(model, to)?);
+        let [source, target] = self.lab.pair_in(model, from, to)?;
         let scores = translate(&source, &target, &gold, Criterion::CSLS, self.lab.options.seed);
         scores.map(|scores| scores.at[0]).map_err(|error| error.to_string())
     }

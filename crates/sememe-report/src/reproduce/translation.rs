@@ -21,7 +21,7 @@ const CORRECTED: Criterion = Criterion::Corrected { pool: 0 };
 
 /// Lines of the same recipe follow each other, so that each space is made once.
 pub fn lines() -> Vec<Line> {
-    use Method::{Cca, CcaNipals, Ibfa, LeastSquares, Svd};
+    use Method::{Cca, CcaNipals, Ibfa, LeastSquares, Rcsls, Svd};
     let plain = Recipe::plain;
     vec![
         ("Mikolov et al.", plain(LeastSquares), Criterion::Nn),
@@ -31,10 +31,14 @@ pub fn lines() -> Vec<Line> {
         ("SVD", plain(Svd), Criterion::Nn),
         ("SVD+CSLS", plain(Svd), Criterion::CSLS),
         ("Smith et al.", plain(Svd), Criterion::ISF),
+        ("RCSLS", plain(Rcsls), Criterion::Nn),
+        ("RCSLS+CSLS", plain(Rcsls), Criterion::CSLS),
         ("IBFA", plain(Ibfa), Criterion::Nn),
         ("IBFA+CSLS", plain(Ibfa), Criterion::CSLS),
         ("IBFA, shrunk", Recipe::shrunk(Ibfa), Criterion::Nn),
         ("IBFA, shrunk+CSLS", Recipe::shrunk(Ibfa), Criterion::CSLS),
+        ("IBFA, finished", Recipe::finished(Ibfa), Criterion::Nn),
+        ("IBFA, finished+CSLS", Recipe::finished(Ibfa), Criterion::CSLS),
         ("SVD, refined", Recipe::refined(Svd), Criterion::Nn),
         ("SVD, refined+CSLS", Recipe::refined(Svd), Criterion::CSLS),
         ("IBFA, refined", Recipe::refined(Ibfa), Criterion::Nn),
@@ -44,25 +48,56 @@ pub fn lines() -> Vec<Line> {
     ]
 }
 
-/// The rows of table 1, as the paper groups them, with further methods first.
-const NEAREST: [&str; 6] = ["Mikolov et al.", "CCA (NIPALS)", "CCA", "SVD", "IBFA", "IBFA, shrunk"];
-const POST_PROCESSED: [&str; 5] = ["Dinu et al.", "Smith et al.", "SVD+CSLS", "IBFA+CSLS", "IBFA, shrunk+CSLS"];
-const SEMI_NEAREST: [&str; 6] = ["SVD", "IBFA", "IBFA, shrunk", "SVD, refined", "IBFA, refined", "IBFA, unsupervised"];
-const SEMI_POST_PROCESSED: [&str; 6] = [
+/// The rows of table 1, as the paper groups them, with further methods.
+const NEAREST: [&str; 9] = [
+    "Mikolov et al.",
+    "CCA (NIPALS)",
+    "CCA",
+    "SVD",
+    "RCSLS",
+    "IBFA",
+    "IBFA, shrunk",
+    "IBFA, finished",
+    "IBFA, refined",
+];
+const POST_PROCESSED: [&str; 8] = [
+    "Dinu et al.",
+    "Smith et al.",
     "SVD+CSLS",
+    "RCSLS+CSLS",
     "IBFA+CSLS",
     "IBFA, shrunk+CSLS",
+    "IBFA, finished+CSLS",
+    "IBFA, refined+CSLS",
+];
+const SEMI_NEAREST: [&str; 8] =
+    ["SVD", "RCSLS", "IBFA", "IBFA, shrunk", "IBFA, finished", "SVD, refined", "IBFA, refined", "IBFA, unsupervised"];
+const SEMI_POST_PROCESSED: [&str; 8] = [
+    "SVD+CSLS",
+    "RCSLS+CSLS",
+    "IBFA+CSLS",
+    "IBFA, shrunk+CSLS",
+    "IBFA, finished+CSLS",
     "SVD, refined+CSLS",
     "IBFA, refined+CSLS",
     "IBFA, unsupervised+CSLS",
 ];
 /// The rows of table 2.
-const BASIC: [&str; 6] = ["Mikolov et al.", "CCA (NIPALS)", "CCA", "SVD", "IBFA", "IBFA, shrunk"];
+const BASIC: [&str; 8] =
+    ["Mikolov et al.", "CCA (NIPALS)", "CCA", "SVD", "RCSLS", "IBFA", "IBFA, shrunk", "IBFA, finished"];
 
+/// Both tables, without the rows that are learned.
 pub fn compute(lab: &Lab, work: &Work) -> Findings {
     let wants = |number| lab.options.wants(Part::Table(number));
     let directions = directions(lab);
-    compute_all(lab, &directions, (wants(1), wants(2)), work);
+    let mut asked = Vec::new();
+    if wants(1) {
+        asked.extend(asked_of_table_1(lab, &directions, false));
+    }
+    if wants(2) {
+        asked.extend(asked_of_table_2(lab, &directions));
+    }
+    measure(lab, &asked, work);
     let mut findings = Findings::default();
     if wants(1) {
         table_1(lab, &directions, &mut findings);
@@ -70,6 +105,15 @@ pub fn compute(lab: &Lab, work: &Work) -> Findings {
     if wants(2) {
         table_2(lab, &directions, &mut findings);
     }
+    findings
+}
+
+/// Table 1 again, with the rows that are learned.
+pub fn compute_learned(lab: &Lab, work: &Work) -> Findings {
+    let directions = directions(lab);
+    measure(lab, &asked_of_table_1(lab, &directions, true), work);
+    let mut findings = Findings::default();
+    table_1(lab, &directions, &mut findings);
     findings
 }
 
@@ -90,31 +134,48 @@ fn key((from, to): &(String, String), dictionary: Dictionary, recipe: Recipe) ->
     (from.clone(), to.clone(), dictionary, recipe)
 }
 
-/// Computes all results of the tables, one space at a time.
-fn compute_all(lab: &Lab, directions: &[(String, String)], (first, second): (bool, bool), work: &Work) {
+/// A space and the criterion by which its words are translated.
+type Asked = (Bilingual, Criterion);
+
+/// What table 1 needs: the rows that are learned, or the others.
+fn asked_of_table_1(lab: &Lab, directions: &[(String, String)], is_learned: bool) -> Vec<Asked> {
     let is_there = |direction: &&(String, String)| lab.words(&direction.0).is_ok() && lab.words(&direction.1).is_ok();
-    let directions: Vec<_> = directions.iter().filter(is_there).collect();
-    let lines = lines();
-    let is_wanted = |dictionary: Dictionary, name: &str| {
-        let of_first = match dictionary {
-            Dictionary::Pseudo => SEMI_NEAREST.contains(&name) || SEMI_POST_PROCESSED.contains(&name),
-            _ => NEAREST.contains(&name) || POST_PROCESSED.contains(&name),
-        };
-        (first && of_first) || (second && BASIC.contains(&name))
-    };
-    let total = (2 * directions.len() * lines.len()) as u64;
-    let mut done = 0;
-    for direction in directions {
+    let mut asked = Vec::new();
+    for direction in directions.iter().filter(is_there) {
+        for (dictionary, nearest, post_processed) in [
+            (Dictionary::Expert, &NEAREST[..], &POST_PROCESSED[..]),
+            (Dictionary::Pseudo, &SEMI_NEAREST, &SEMI_POST_PROCESSED),
+        ] {
+            let is_asked = |(name, recipe, _): &Line| {
+                recipe.is_learned() == is_learned && (nearest.contains(name) || post_processed.contains(name))
+            };
+            let of_line = |(_, recipe, criterion)| (key(direction, dictionary, recipe), criterion);
+            asked.extend(lines().into_iter().filter(is_asked).map(of_line));
+        }
+    }
+    asked
+}
+
+fn asked_of_table_2(lab: &Lab, directions: &[(String, String)]) -> Vec<Asked> {
+    let mut asked = Vec::new();
+    for (_, other) in directions.iter().filter(|(from, to)| from == "en" && lab.words(to).is_ok()) {
         for dictionary in [Dictionary::Expert, Dictionary::Pseudo] {
-            for (name, recipe, criterion) in &lines {
-                if is_wanted(dictionary, name) {
-                    // The result is cached; a failure is shown in its cell.
-                    let _ = lab.scores(&key(direction, dictionary, *recipe), *criterion, work);
-                }
-                done += 1;
-                work.advance(done, total);
+            for direction in from_and_to_english(other) {
+                let is_asked = |(name, ..): &Line| BASIC.contains(name);
+                let of_line =
+                    |(_, recipe, criterion)| (key(&direction, basic_dictionary(other, dictionary), recipe), criterion);
+                asked.extend(lines().into_iter().filter(is_asked).map(of_line));
             }
         }
+    }
+    asked
+}
+
+/// Computes results, one space at a time. They are cached; failures are shown in their cells.
+fn measure(lab: &Lab, asked: &[Asked], work: &Work) {
+    for (done, (key, criterion)) in asked.iter().enumerate() {
+        let _ = lab.scores(key, *criterion, work);
+        work.advance(done as u64 + 1, asked.len() as u64);
     }
 }
 
@@ -127,8 +188,7 @@ fn precision(
     let lines = lines();
     let line = lines.iter().find(|(known, ..)| *known == name);
     let (_, recipe, criterion) = line.ok_or_else(|| format!("there is no row {name}"))?;
-    // All results are cached.
-    lab.scores(&key(direction, dictionary, *recipe), *criterion, &()).map(|scores| scores.at)
+    lab.known_scores(&key(direction, dictionary, *recipe), *criterion).map(|scores| scores.at)
 }
 
 fn table_1(lab: &Lab, directions: &[(String, String)], findings: &mut Findings) {
@@ -136,9 +196,11 @@ fn table_1(lab: &Lab, directions: &[(String, String)], findings: &mut Findings) 
     section.say(
         "Precision at 1: how often the word that is ranked first is a right translation. Supervised models are fitted to MUSE’s \
          first 5,000 words, semi-supervised ones to the strings that both vocabularies share; all are tested on the next 1,500 \
-         words. Each direction has a dictionary and a model of its own. “Refined” models begin with these strings and learn more \
-         pairs from the vectors, “unsupervised” ones begin with the vectors alone; the latter stand beside the paper’s AdvR, the \
-         adversarial method of Conneau et al. What is learned is one model for both directions.",
+         words. Each direction of an expert dictionary has a model of its own; that of shared strings is the same for both. RCSLS \
+         is the method of Joulin et al. (2018). “Finished” models are tuned for retrieval after the fit, as far as held-out \
+         pairs gain by it; with few pairs they are the “shrunk” ones. “Refined” models begin with the pairs and learn more of \
+         them from the vectors, “unsupervised” ones begin with the vectors alone; the latter stand beside the paper’s AdvR, the \
+         adversarial method of Conneau et al.",
     );
     let columns = || directions.iter().map(|(from, to)| Column::new(format!("{from}-{to}"))).collect::<Vec<_>>();
     let of_paper =
@@ -260,9 +322,8 @@ fn table_2(lab: &Lab, directions: &[(String, String)], findings: &mut Findings) 
         let columns =
             ["from English", "to English"].into_iter().flat_map(|group| ranks.map(|rank| Column::of(group, rank)));
         let mut table = Table::new(title, "", columns.collect());
-        let italian = if dictionary == Dictionary::Expert { Dictionary::Dinu } else { dictionary };
         table.rows.push(Row::heading("English–Italian (Dinu et al.)"));
-        table.rows.extend(BASIC.iter().map(|name| basic_row(lab, "it", italian, name, find(lines, name))));
+        table.rows.extend(BASIC.iter().map(|name| basic_row(lab, "it", dictionary, name, find(lines, name))));
         let others = directions.iter().filter(|(from, to)| from == "en" && to != "it" && lab.words(to).is_ok());
         for (_, to) in others {
             table.rows.push(Row::heading(format!("English–{}", language(to))));
@@ -278,10 +339,19 @@ fn table_2(lab: &Lab, directions: &[(String, String)], findings: &mut Findings) 
     findings.sections.push(section);
 }
 
+fn from_and_to_english(other: &str) -> [(String, String); 2] {
+    [("en".to_owned(), other.to_owned()), (other.to_owned(), "en".to_owned())]
+}
+
+/// The dictionary of table 2: for Italian that of Dinu et al.
+fn basic_dictionary(other: &str, dictionary: Dictionary) -> Dictionary {
+    if other == "it" && dictionary == Dictionary::Expert { Dictionary::Dinu } else { dictionary }
+}
+
 fn basic_row(lab: &Lab, other: &str, dictionary: Dictionary, name: &'static str, paper: Option<[f64; 6]>) -> Row {
     let mut cells = Vec::new();
-    for (side, direction) in [("en", other), (other, "en")].into_iter().enumerate() {
-        let found = precision(lab, &(direction.0.to_owned(), direction.1.to_owned()), dictionary, name);
+    for (side, direction) in from_and_to_english(other).iter().enumerate() {
+        let found = precision(lab, direction, basic_dictionary(other, dictionary), name);
         for rank in 0..3 {
             let ours = found.as_ref().map(|at| at[rank].value).map_err(Clone::clone);
             cells.push(Cell::measured(ours, None, paper.map(|figures| figures[3 * side + rank])));

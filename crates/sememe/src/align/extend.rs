@@ -6,7 +6,7 @@
 
 use super::folds::{Folds, Project, Rows, Split, splits};
 use super::known::{Known, known_rows};
-use super::{Alignment, finish_and_calibrate, held_out, held_out_pair, short_fit};
+use super::{Alignment, Confidences, finish_and_calibrate, held_out, held_out_pair, short_fit};
 use crate::error::{Error, Result};
 use crate::lexicon::{TrainedPairs, Tuples};
 use crate::linalg::{Cholesky, times_vector};
@@ -77,7 +77,8 @@ pub fn extend(
     let folds = extension.folds(&splits, tuples, &options, observer);
     let project = extension.project(fitted);
     let finish = options.finish_for(alignment.model.method, alignment.model.latent());
-    let (finishes, calibrations) = finish_and_calibrate(folds, &extended.model, (&project, tuples), finish, observer)?;
+    let wanted = (finish, Confidences::Calibrated);
+    let (finishes, calibrations) = finish_and_calibrate(folds, &extended.model, (&project, tuples), wanted, observer)?;
     extended.model.finishes.extend(finishes);
     extended.calibrations.extend(calibrations);
     let latent = extended.model.latent_view(alignment.model.views.len(), view)?;

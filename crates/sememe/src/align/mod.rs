@@ -41,6 +41,17 @@ use crate::names::setters;
 use crate::observe::{Observer, Remembering};
 use crate::vectors::View;
 
+/// Whether a fit calibrates confidences, which takes a part of its time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Confidences {
+    /// Held-out translations calibrate them.
+    #[default]
+    Calibrated,
+    /// There are none: translations are only ranked.
+    None,
+}
+
 /// Options of [`align`](align()).
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -49,6 +60,9 @@ pub struct AlignOptions {
     pub evidence: EvidenceOptions,
     /// How the model is fitted.
     pub fit: FitOptions,
+    /// Whether confidences are calibrated.
+    #[serde(default)]
+    pub confidences: Confidences,
     /// Continue this earlier fit, which must be of the same evidence. Not serialised.
     #[serde(skip)]
     pub resume: Option<Alignment>,
@@ -223,7 +237,8 @@ fn fit_prepared(
     let finish = options.fit.finish_for(method, model.latent());
     // Given entries are surer than induced ones, if there are any that can choose.
     let tuned = if splits.is_empty() { tuples } else { given };
-    let (finishes, calibrations) = finish_and_calibrate(folds, model, (&project, tuned), finish, observer)?;
+    let wanted = (finish, options.confidences);
+    let (finishes, calibrations) = finish_and_calibrate(folds, model, (&project, tuned), wanted, observer)?;
     alignment.model.finishes = finishes;
     alignment.calibrations = calibrations;
     Ok(Fitted { alignment, prepared, shrinkage_rule, warnings })
@@ -235,7 +250,7 @@ fn finish_and_calibrate(
     folds: Result<Folds>,
     model: &Model,
     (project, tuples): (&Project, &Tuples),
-    finish: FinishSteps,
+    (finish, confidences): (FinishSteps, Confidences),
     observer: &dyn Observer,
 ) -> Result<(Vec<Finish>, Vec<PairCalibration>)> {
     let mut folds = match folds {
@@ -244,7 +259,11 @@ fn finish_and_calibrate(
     };
     let chosen = unless_stopped(folds.choose_finish(finish, observer))?;
     let finishes = finish_model(model, &folds.rows, project, tuples, &chosen, observer)?;
-    Ok((finishes, unless_stopped(folds.calibrations(observer))?))
+    let calibrations = match confidences {
+        Confidences::Calibrated => unless_stopped(folds.calibrations(observer))?,
+        Confidences::None => Vec::new(),
+    };
+    Ok((finishes, calibrations))
 }
 
 /// Nothing where the work was stopped.
@@ -388,6 +407,8 @@ setters!(AlignOptions {
     with_evidence: evidence = EvidenceOptions,
     /// Sets [`AlignOptions::fit`].
     with_fit: fit = FitOptions,
+    /// Sets [`AlignOptions::confidences`].
+    with_confidences: confidences = Confidences,
     /// Sets [`AlignOptions::resume`].
     with_resume: resume = Option<Alignment>,
 });
