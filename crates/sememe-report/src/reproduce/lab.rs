@@ -3,7 +3,9 @@
 use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
+use rayon::prelude::*;
 use sememe::align::AlignOptions;
 use sememe::learn::{LearnOptions, Trust};
 use sememe::lexicon::{self, Lexicon, Shared, Tuples};
@@ -112,6 +114,35 @@ fn shared((from, to, dictionary, recipe): &Bilingual) -> Bilingual {
     (from.clone(), to.clone(), dictionary, Recipe { way, ..*recipe })
 }
 
+/// Everything that a fit needs.
+struct Input<'a> {
+    views: [(String, &'a Embeddings); 2],
+    tuples: Tuples,
+    recipe: Recipe,
+    trust: Trust,
+    seed: u64,
+}
+
+impl Input<'_> {
+    fn fit(&self, observer: &dyn Observer) -> Outcome<Model> {
+        let Input { views, tuples, recipe, trust, seed } = self;
+        let views = [0, 1].map(|view| (views[view].0.as_str(), views[view].1));
+        let fitted = recipe.options().and_then(|fit| match recipe.way {
+            Way::Plain => Experiment::new(&views, tuples.clone())?.fit(&fit, observer),
+            Way::Shrunk | Way::Finished => experiment::aligned(&views, tuples, fit, observer),
+            Way::Refined | Way::Unsupervised => {
+                let options = LearnOptions::default()
+                    .with_align(AlignOptions::default().with_fit(fit))
+                    .with_unsupervised(recipe.way == Way::Unsupervised)
+                    .with_trust(*trust)
+                    .with_seed(*seed);
+                experiment::learned(&views, tuples, options, observer)
+            }
+        });
+        fitted.map_err(|error| error.to_string())
+    }
+}
+
 /// The words of two languages in the coordinates in which they are compared.
 type Compared = Rc<[Embeddings; 2]>;
 
@@ -199,13 +230,32 @@ impl<'a> Lab<'a> {
         if let Some(known) = self.models.borrow().get(&key) {
             return known.clone();
         }
-        let fitted = self.fit(&key, observer);
+        let fitted = self.input(&key).and_then(|input| input.fit(observer)).map(Rc::new);
         self.models.borrow_mut().insert(key, fitted.clone());
         fitted
     }
 
-    fn fit(&self, (from, to, dictionary, recipe): &Bilingual, observer: &dyn Observer) -> Outcome<Rc<Model>> {
-        let views = [(from.as_str(), self.words(from)?), (to.as_str(), self.words(to)?)];
+    /// Fits models, several at a time: some methods use one thread. `advance` is called after each with the number of those
+    /// that are fitted and of all.
+    pub fn fit_all(&self, keys: &[Bilingual], observer: &dyn Observer, advance: &(dyn Fn(usize, usize) + Sync)) {
+        let mut inputs: Vec<(Bilingual, Outcome<Input>)> = Vec::new();
+        for key in keys.iter().map(shared) {
+            if !self.models.borrow().contains_key(&key) && !inputs.iter().any(|(known, _)| *known == key) {
+                inputs.push((key.clone(), self.input(&key)));
+            }
+        }
+        let (done, total) = (AtomicUsize::new(0), inputs.len());
+        let fit = |(key, input): (Bilingual, Outcome<Input>)| {
+            let fitted = input.and_then(|input| input.fit(observer));
+            advance(done.fetch_add(1, Ordering::Relaxed) + 1, total);
+            (key, fitted)
+        };
+        let fitted: Vec<(Bilingual, Outcome<Model>)> = inputs.into_par_iter().map(fit).collect();
+        self.models.borrow_mut().extend(fitted.into_iter().map(|(key, model)| (key, model.map(Rc::new))));
+    }
+
+    fn input(&self, (from, to, dictionary, recipe): &Bilingual) -> Outcome<Input<'a>> {
+        let views = [(from.clone(), self.words(from)?), (to.clone(), self.words(to)?)];
         if recipe.is_learned() && !self.options.wants(Part::Learned) {
             return Err(LEFT_OUT.to_owned());
         }
@@ -213,21 +263,9 @@ impl<'a> Lab<'a> {
             Way::Unsupervised => Tuples::new(2),
             _ => self.tuples(from, to, *dictionary)?,
         };
-        let fitted = recipe.options().and_then(|fit| match recipe.way {
-            Way::Plain => Experiment::new(&views, tuples)?.fit(&fit, observer),
-            Way::Shrunk | Way::Finished => experiment::aligned(&views, &tuples, fit, observer),
-            Way::Refined | Way::Unsupervised => {
-                // As `sememe align`, which doubts identical strings and keeps the entries of dictionaries.
-                let trust = if *dictionary == Dictionary::Pseudo { Trust::Doubt } else { Trust::Keep };
-                let options = LearnOptions::default()
-                    .with_align(AlignOptions::default().with_fit(fit))
-                    .with_unsupervised(recipe.way == Way::Unsupervised)
-                    .with_trust(trust)
-                    .with_seed(self.options.seed);
-                experiment::learned(&views, &tuples, options, observer)
-            }
-        });
-        fitted.map(Rc::new).map_err(|error| error.to_string())
+        // As `sememe align`, which doubts identical strings and keeps the entries of dictionaries.
+        let trust = if *dictionary == Dictionary::Pseudo { Trust::Doubt } else { Trust::Keep };
+        Ok(Input { views, tuples, recipe: *recipe, trust, seed: self.options.seed })
     }
 
     /// The projected words of both languages.

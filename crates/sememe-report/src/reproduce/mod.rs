@@ -49,7 +49,7 @@ pub use self::options::{Options, Part};
 use crate::error::Result;
 use crate::report::{Block, Cell, Column, Report, Row, Section, Table};
 use crate::text::count;
-use crate::work::Work;
+use crate::work::{Work, begin};
 use sememe::observe::Observer;
 
 /// The result of a stage.
@@ -166,6 +166,7 @@ impl<'a> Reproduction<'a> {
     pub fn compute_next(&mut self, observer: &dyn Observer) -> Result<()> {
         let Some(stage) = self.remaining().first() else { return Ok(()) };
         let work = Work::new(observer);
+        begin(&work)?;
         let found = (stage.compute)(&self.lab, &work);
         work.check()?;
         self.findings.add(found);

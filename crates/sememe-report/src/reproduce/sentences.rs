@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use sememe::evaluate::{Bootstrap, Corpus, SentenceOptions, Words, sentences};
+use sememe::evaluate::{Bootstrap, Corpus, ParallelSentences, SentenceOptions, Words, sentences};
 
 use super::Findings;
 use super::claims::Claim;
@@ -104,14 +104,17 @@ fn row(name: &str, found: &[Outcome<[Precision; 3]>; 2], paper: Option<[f64; 6]>
 /// Every row on one text, from and to English, and how many lines that has.
 fn measure(lab: &Lab, text: &ParallelText, work: &Work, step: &mut dyn FnMut()) -> Outcome<(usize, Found)> {
     let mut found: Found = HashMap::new();
-    let mut lines_of_text = 0;
+    let [first, second] = [lab.words(&text.languages[0])?, lab.words(&text.languages[1])?];
+    let words = [first, second].map(|embeddings| Words { embeddings, casing: lab.options.casing });
+    let files = [text.files[0].as_path(), text.files[1].as_path()];
+    let read = ParallelSentences::read(files, words, lab.options.sentences, work).map_err(|error| error.to_string())?;
     let english = text.languages.iter().position(|code| code == "en").unwrap_or(0);
+    let mut lines_of_text = 0;
     for (place, from) in [english, 1 - english].into_iter().enumerate() {
-        let to = 1 - from;
         let mut corpus: Option<(Recipe, Corpus)> = None;
         for (name, recipe, criterion) in lines() {
             if corpus.as_ref().is_none_or(|(known, _)| *known != recipe) {
-                let key = (text.languages[from].clone(), text.languages[to].clone(), Dictionary::Expert, recipe);
+                let key = (text.languages[from].clone(), text.languages[1 - from].clone(), Dictionary::Expert, recipe);
                 let latent = match lab.latent(&key, work) {
                     Err(reason) if recipe.is_learned() => {
                         note(&mut found, name, place, Err(reason));
@@ -120,16 +123,16 @@ fn measure(lab: &Lab, text: &ParallelText, work: &Work, step: &mut dyn FnMut()) 
                     }
                     latent => latent?,
                 };
-                let words = [0, 1].map(|view| Words { embeddings: &latent[view], casing: lab.options.casing });
-                let files = [text.files[from].as_path(), text.files[to].as_path()];
-                let read =
-                    Corpus::read(files, words, lab.options.sentences, work).map_err(|error| error.to_string())?;
-                corpus = Some((recipe, read));
+                // In the order of the files, whichever language is searched for.
+                let vectors = if from == 0 { [&latent[0], &latent[1]] } else { [&latent[1], &latent[0]] };
+                // The vectors before are not needed any more, and take much memory.
+                drop(corpus.take());
+                corpus = Some((recipe, read.with_vectors(vectors).map_err(|error| error.to_string())?));
             }
             let Some((_, corpus)) = &corpus else { continue };
             lines_of_text = corpus.len();
             let options = SentenceOptions::default().with_criterion(criterion).with_seed(lab.options.seed);
-            let result = sentences(corpus, 0, &options, work).map_err(|error| error.to_string());
+            let result = sentences(corpus, from, &options, work).map_err(|error| error.to_string());
             let precision = result.map(|result| {
                 let intervals = result.intervals(&Bootstrap { seed: lab.options.seed, ..Bootstrap::default() });
                 Precision::at_ranks(&result.precision, &intervals)

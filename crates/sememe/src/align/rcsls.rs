@@ -5,6 +5,8 @@
 //! step, among all words. A step that lowers the objective is undone and its length halved. Steps and their first length
 //! are those of the authors' program.
 
+use std::collections::HashMap;
+
 use super::row_products::{add, map_of, row_major, sum_of_outer_products};
 use crate::error::{Error, Result};
 use crate::lexicon::Tuples;
@@ -48,6 +50,8 @@ struct Problem {
     y: Matrix,
     /// Weights of the pairs; their sum is 1.
     weights: Vec<f32>,
+    /// Words of the pairs, each once: a dictionary has several translations of a word, which have the same neighbours.
+    distinct: [Distinct; 2],
     sources: Matrix,
     targets: Matrix,
     among_targets: Retriever,
@@ -70,6 +74,10 @@ impl Problem {
             x: view.select(&pairs.iter().map(|pair| pair.0).collect::<Vec<_>>()),
             y: pivot.select(&pairs.iter().map(|pair| pair.1).collect::<Vec<_>>()),
             weights: pairs.iter().map(|pair| (pair.2 / total) as f32).collect(),
+            distinct: [
+                Distinct::of(view, pairs.iter().map(|pair| pair.0)),
+                Distinct::of(pivot, pairs.iter().map(|pair| pair.1)),
+            ],
             among_targets: Retriever::new(targets.clone(), targets.clone(), Criterion::Dot, observer)?,
             sources,
             targets,
@@ -100,13 +108,14 @@ impl Problem {
 
     /// The objective and its gradient.
     fn objective(&self, map: &[f32], observer: &dyn Observer) -> Result<(f64, Vec<f32>)> {
-        let images = self.x.mapped(map);
+        let [of_x, of_y] = &self.distinct;
+        let images = of_x.rows.mapped(map);
         let near_images = self.among_targets.nearest(&images, NEIGHBOURS, observer)?;
         let of_sources = self.sources.mapped(map);
         let near_translations = Retriever::new(of_sources.clone(), of_sources, Criterion::Dot, observer)?
-            .nearest(&self.y, NEIGHBOURS, observer)?;
+            .nearest(&of_y.rows, NEIGHBOURS, observer)?;
         let mean_targets = means(&self.targets, &near_images);
-        let mean_sources = means(&self.sources, &near_translations);
+        let mean_sources = means(&self.sources, &near_translations).select(&of_y.of_pairs);
 
         // The gradient is Σ w ((2 y - mean y') xᵀ - y (mean x')ᵀ).
         let weighted = |pair: usize, of: &dyn Fn(usize) -> f32| {
@@ -114,7 +123,7 @@ impl Problem {
         };
         let pairs = 0..self.y.rows();
         let pulls = pairs.clone().flat_map(|pair| {
-            let (y, mean) = (self.y.row(pair), mean_targets.row(pair));
+            let (y, mean) = (self.y.row(pair), mean_targets.row(of_x.of_pairs[pair]));
             weighted(pair, &|at| 2.0 * y[at] - mean[at])
         });
         let pushes = pairs.clone().flat_map(|pair| weighted(pair, &|at| -self.y.row(pair)[at]));
@@ -126,11 +135,32 @@ impl Problem {
         let mean_score =
             |hits: &[Hit]| hits.iter().map(|hit| f64::from(hit.score)).sum::<f64>() / hits.len().max(1) as f64;
         let of_pair = |pair: usize| {
-            let cosine = dot(images.row(pair), self.y.row(pair));
+            let (x, y) = (of_x.of_pairs[pair], of_y.of_pairs[pair]);
+            let cosine = dot(images.row(x), self.y.row(pair));
             f64::from(self.weights[pair])
-                * (2.0 * cosine - mean_score(&near_images[pair]) - mean_score(&near_translations[pair]))
+                * (2.0 * cosine - mean_score(&near_images[x]) - mean_score(&near_translations[y]))
         };
         Ok((pairs.map(of_pair).sum(), gradient))
+    }
+}
+
+/// Rows of words, each once, and the place of the word of every pair among them.
+struct Distinct {
+    rows: Matrix,
+    of_pairs: Vec<usize>,
+}
+
+impl Distinct {
+    fn of(rows: &Matrix, words: impl Iterator<Item = usize>) -> Self {
+        let (mut places, mut distinct) = (HashMap::new(), Vec::new());
+        let place = |word: usize| {
+            *places.entry(word).or_insert_with(|| {
+                distinct.push(word);
+                distinct.len() - 1
+            })
+        };
+        let of_pairs = words.map(place).collect();
+        Distinct { rows: rows.select(&distinct), of_pairs }
     }
 }
 

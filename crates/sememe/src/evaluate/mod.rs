@@ -37,7 +37,9 @@ pub use self::evaluations::{
 pub use self::gold::Gold;
 pub use self::ranks::{DEPTH, Intervals, RANKS};
 pub use self::scored_pairs::{ScoredPair, ScoredPairs};
-pub use self::sentences::{Corpus, MAX_SENTENCES, Neighbours, SentenceOptions, Sentences, sentences};
+pub use self::sentences::{
+    Corpus, MAX_SENTENCES, Neighbours, ParallelSentences, SentenceOptions, Sentences, sentences,
+};
 pub use self::similarity::{Similarity, similarity};
 pub use self::sts::{Sts, StsYear, sts, sts_years};
 pub use self::sts_files::{SentencePair, SentencePairs};

@@ -1,7 +1,7 @@
 //! Sentence retrieval: finds the translation of a sentence among all sentences of the other language.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -65,33 +65,8 @@ impl Corpus {
 
     /// [`Corpus::read`] on data in memory.
     pub fn read_inputs(inputs: [&Input; 2], views: [Words; 2], most: usize, observer: &dyn Observer) -> Result<Self> {
-        let (first, first_lines) = read_bags(inputs[0], views[0], most, observer)?;
-        let (second, second_lines) = read_bags(inputs[1], views[1], most, observer)?;
-        if first_lines != second_lines {
-            let problem = format!(
-                "has {second_lines} lines, but {} has {first_lines}: line by line they must be translations of each other",
-                inputs[0].path().display()
-            );
-            return Err(Error::malformed(inputs[1].path(), Place::Line(first_lines.min(second_lines) + 1), problem));
-        }
-        let lines = first.len();
-        let sides = [Side::of(&first, views[0].embeddings), Side::of(&second, views[1].embeddings)];
-        for ((side, input), words) in sides.iter().zip(inputs).zip(views) {
-            let without = lines - side.lines.len();
-            let found = match side.lines.len() {
-                0 => "none of its words has a vector".to_owned(),
-                _ if without as f64 > MAX_WITHOUT_WORDS * lines as f64 => {
-                    format!("{without} of its {lines} sentences have no word with a vector")
-                }
-                _ => continue,
-            };
-            let problem = format!(
-                "{found} among {} words, or all are in every line; check the view, the language and the casing",
-                words.embeddings.len()
-            );
-            return Err(Error::malformed(input.path(), Place::Whole, problem));
-        }
-        Ok(Corpus { lines, sides })
+        let sentences = ParallelSentences::read_inputs(inputs, views, most, observer)?;
+        sentences.with_vectors(views.map(|words| words.embeddings))
     }
 
     /// Number of sentences per language.
@@ -102,6 +77,55 @@ impl Corpus {
     /// True if the corpus has no sentences.
     pub fn is_empty(&self) -> bool {
         self.lines == 0
+    }
+}
+
+/// A parallel corpus as rows of two vocabularies, which several models of the same words share.
+pub struct ParallelSentences {
+    paths: [PathBuf; 2],
+    words: [Bags; 2],
+}
+
+impl ParallelSentences {
+    /// Reads two files as [`Corpus::read`] does.
+    pub fn read(paths: [&Path; 2], views: [Words; 2], most: usize, observer: &dyn Observer) -> Result<Self> {
+        let [source, target] = paths.map(Input::open);
+        Self::read_inputs([&source?, &target?], views, most, observer)
+    }
+
+    fn read_inputs(inputs: [&Input; 2], views: [Words; 2], most: usize, observer: &dyn Observer) -> Result<Self> {
+        let (first, first_lines) = read_bags(inputs[0], views[0], most, observer)?;
+        let (second, second_lines) = read_bags(inputs[1], views[1], most, observer)?;
+        if first_lines != second_lines {
+            let problem = format!(
+                "has {second_lines} lines, but {} has {first_lines}: line by line they must be translations of each other",
+                inputs[0].path().display()
+            );
+            return Err(Error::malformed(inputs[1].path(), Place::Line(first_lines.min(second_lines) + 1), problem));
+        }
+        Ok(ParallelSentences { paths: inputs.map(|input| input.path().to_owned()), words: [first, second] })
+    }
+
+    /// The sentences as vectors, by vectors of the words that they were read with.
+    pub fn with_vectors(&self, embeddings: [&Embeddings; 2]) -> Result<Corpus> {
+        let lines = self.words[0].len();
+        let sides = [0, 1].map(|side| Side::of(&self.words[side], embeddings[side]));
+        for ((side, path), embeddings) in sides.iter().zip(&self.paths).zip(embeddings) {
+            let without = lines - side.lines.len();
+            let found = match side.lines.len() {
+                0 => "none of its words has a vector".to_owned(),
+                _ if without as f64 > MAX_WITHOUT_WORDS * lines as f64 => {
+                    format!("{without} of its {lines} sentences have no word with a vector")
+                }
+                _ => continue,
+            };
+            let problem = format!(
+                "{found} among {} words, or all are in every line; check the view, the language and the casing",
+                embeddings.len()
+            );
+            return Err(Error::malformed(path, Place::Whole, problem));
+        }
+        Ok(Corpus { lines, sides })
     }
 }
 

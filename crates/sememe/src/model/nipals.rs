@@ -21,7 +21,8 @@ const ROUNDS: usize = 500;
 struct Deflated {
     /// Covariance of the deflated view.
     covariance: Mat,
-    /// `C⁻¹` of the original view times its cross-covariance with the deflated other view.
+    /// `C⁻¹` of the original view times its cross-covariance with the deflated other view, projected off the weights so
+    /// far.
     regression: Mat,
     /// Weights so far, and an orthonormal basis of their span.
     weights: Vec<Vec<f64>>,
@@ -38,7 +39,6 @@ impl Deflated {
     /// The unit weights of this view that best predict the scores of the other view's weights.
     fn fit_to(&self, weights_of_other: &[f64]) -> Vec<f64> {
         let mut weights = times_vector(&self.regression, weights_of_other);
-        remove(&mut weights, &self.basis);
         normalize(&mut weights);
         weights
     }
@@ -51,6 +51,9 @@ impl Deflated {
         let mut direction = weights.clone();
         remove(&mut direction, &self.basis);
         normalize(&mut direction);
+        for column in 0..self.regression.ncols() {
+            remove(self.regression.col_as_slice_mut(column), std::slice::from_ref(&direction));
+        }
         self.basis.push(direction);
         self.weights.push(weights);
         self.loadings.push(loadings);
