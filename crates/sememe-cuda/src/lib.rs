@@ -21,12 +21,12 @@ pub use self::cuda::{Cuda, Description, Unavailable, descriptions};
 pub use self::search::{Found, Ranking, means, means_of_both, nearest, nearest_of_host};
 pub use self::stand_in::StandIn;
 
-/// Rows and columns that a card multiplies at a time. `kernels.cu` has the same numbers.
+/// Rows and columns that a card multiplies at a time. `kernels/` has the same numbers.
 const ROWS_OF_TILE: usize = 256;
 const COLUMNS_OF_TILE: usize = 128;
 /// Columns that share a maximum.
 const COLUMNS_OF_GROUP: usize = 64;
 /// Coordinates are padded to a multiple of this number.
 const COORDINATES: usize = 16;
-/// Larger than all roundings to single precision between an estimate and a bound; also in `kernels.cu`.
+/// Larger than all roundings to single precision between an estimate and a bound; also in `kernels/`.
 const ROUNDING: f64 = 1.0 / (1 << 20) as f64;

@@ -9,7 +9,7 @@ use crate::card::{Best, Card, Facts, Fault, HostRows, Selection, Settled, State,
 use crate::search::groups_of;
 use crate::{COLUMNS_OF_GROUP, ROUNDING};
 
-/// Covers numbers that have fewer digits in single precision; also in `kernels.cu`.
+/// Covers numbers that have fewer digits in single precision; also in `kernels/`.
 const TINY: f64 = 1e-34;
 
 /// A stand-in for a GPU with so many bytes of memory.

@@ -1,5 +1,7 @@
 //! A GPU as a [`Card`].
 
+mod arguments;
+mod memory;
 mod probe;
 mod program;
 
@@ -9,12 +11,12 @@ use std::sync::{Arc, Mutex};
 use cudarc::driver::sys::CUdevice_attribute::{
     CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT,
 };
-use cudarc::driver::sys::{CUdeviceptr, CUmemPool_attribute, CUresult};
+use cudarc::driver::sys::CUresult;
 use cudarc::driver::{
-    CudaContext, CudaFunction, CudaSlice, CudaStream, DevicePtr, DeviceRepr, DriverError, LaunchConfig, PushKernelArg,
-    result,
+    CudaContext, CudaFunction, CudaSlice, CudaStream, DeviceRepr, DriverError, LaunchConfig, PushKernelArg,
 };
 
+use self::arguments::{ListsArgument, QueriesArgument, ScreenArgument};
 pub use self::probe::{Description, Unavailable, descriptions};
 use self::program::{Layout, Program};
 use crate::card::{Best, Card, Facts, Fault, HostRows, Selection, Settled, State, Wanted};
@@ -33,13 +35,11 @@ const ROWS_BEYOND: usize = SAMPLE * COLUMNS_OF_TILE;
 /// Tiles of columns that a block of threads multiplies at least, and columns that it can count.
 const LEAST_TILES: usize = 8;
 const MOST_COLUMNS: usize = 1 << 23;
-/// Bytes that stay allocated between searches.
-const KEPT_BYTES: u64 = 8 << 30;
-/// Bounds of candidates that a warp keeps; also in `kernels.cu`.
+/// Bounds of candidates that a warp keeps; also in `kernels/`.
 const KEPT_BOUNDS: usize = 256;
 /// Shared memory that a block may have without asking for it.
 const PLAIN_SHARED_MEMORY: usize = 48 << 10;
-/// `states` of rows without a result; also in `kernels.cu`.
+/// `states` of rows without a result; also in `kernels/`.
 const LOST: u32 = u32::MAX;
 const CROWDED: u32 = u32::MAX - 1;
 
@@ -112,63 +112,6 @@ pub struct Lists {
     counts: CudaSlice<u32>,
 }
 
-/// The arguments of kernels, laid out as in `kernels.cu`.
-#[repr(C)]
-#[derive(Clone, Copy)]
-struct TargetsArgument {
-    halves: CUdeviceptr,
-    lengths: CUdeviceptr,
-    lower: CUdeviceptr,
-    upper: CUdeviceptr,
-    count: u32,
-    error: f32,
-}
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-struct QueriesArgument {
-    halves: CUdeviceptr,
-    list: CUdeviceptr,
-    first: u32,
-    count: u32,
-    inverses: CUdeviceptr,
-}
-
-#[repr(C)]
-#[derive(Clone, Copy, Default)]
-struct ListsArgument {
-    candidates: CUdeviceptr,
-    counts: CUdeviceptr,
-    capacity: u32,
-}
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-struct ScreenArgument {
-    row_thresholds: CUdeviceptr,
-    column_thresholds: CUdeviceptr,
-    of_rows: ListsArgument,
-    of_columns: ListsArgument,
-}
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-struct ExactArgument {
-    values: CUdeviceptr,
-    factors: CUdeviceptr,
-}
-
-// SAFETY: these are plain numbers, laid out as the kernels expect.
-unsafe impl DeviceRepr for TargetsArgument {}
-// SAFETY: as above.
-unsafe impl DeviceRepr for QueriesArgument {}
-// SAFETY: as above.
-unsafe impl DeviceRepr for ListsArgument {}
-// SAFETY: as above.
-unsafe impl DeviceRepr for ScreenArgument {}
-// SAFETY: as above.
-unsafe impl DeviceRepr for ExactArgument {}
-
 impl Cuda {
     /// The GPU with this number.
     pub fn new(number: usize) -> Result<Self, Unavailable> {
@@ -191,7 +134,7 @@ impl Cuda {
         // SAFETY: one stream does everything, in order.
         unsafe { context.disable_event_tracking() };
         let stream = context.new_stream()?;
-        keep_memory(&context)?;
+        memory::keep(&context)?;
         let attribute = |attribute| context.attribute(attribute).map(|value| value as usize);
         let multiprocessors = attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?;
         let shared_memory = attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?;
@@ -270,44 +213,6 @@ impl Cuda {
         Ok(values)
     }
 
-    fn address<T>(&self, slice: &CudaSlice<T>) -> CUdeviceptr {
-        slice.device_ptr(&self.shared.stream).0
-    }
-
-    fn targets_argument(&self, targets: &Targets) -> TargetsArgument {
-        let address = |slice: &CudaSlice<f32>| self.address(slice);
-        TargetsArgument {
-            halves: self.address(&targets.rows.prepared.halves),
-            lengths: address(&targets.lengths),
-            lower: address(&targets.lower),
-            upper: address(&targets.upper),
-            count: targets.count as u32,
-            error: targets.error,
-        }
-    }
-
-    fn queries_argument(&self, queries: &Queries) -> QueriesArgument {
-        QueriesArgument {
-            halves: self.address(&queries.rows.prepared.halves),
-            list: queries.list.as_ref().map_or(0, |list| self.address(list)),
-            first: queries.first,
-            count: queries.count as u32,
-            inverses: self.address(&queries.inverses),
-        }
-    }
-
-    fn lists_argument(&self, lists: &Lists) -> ListsArgument {
-        ListsArgument {
-            candidates: self.address(&lists.candidates),
-            counts: self.address(&lists.counts),
-            capacity: lists.capacity as u32,
-        }
-    }
-
-    fn exact_argument(&self, rows: &Rows) -> ExactArgument {
-        ExactArgument { values: self.address(&rows.prepared.values), factors: self.address(&rows.prepared.factors) }
-    }
-
     /// A grid over tiles of rows and parts of the columns that keeps all multiprocessors busy until the end.
     fn tiles(&self, rows: usize, column_tiles: usize, padded: usize) -> Result<LaunchConfig, Fault> {
         let row_tiles = rows.div_ceil(ROWS_OF_TILE);
@@ -340,40 +245,6 @@ impl Cuda {
     }
 }
 
-/// Memory of earlier searches stays allocated, as allocating it anew takes longer than a search.
-fn keep_memory(context: &Arc<CudaContext>) -> Result<(), DriverError> {
-    if !context.has_async_alloc() {
-        return Ok(());
-    }
-    let mut bytes = KEPT_BYTES.min(context.total_mem()? as u64 / 8);
-    let threshold = CUmemPool_attribute::CU_MEMPOOL_ATTR_RELEASE_THRESHOLD;
-    // SAFETY: the pool is that of the device, and the attribute is a number of 64 bits.
-    unsafe {
-        let pool = result::device::get_default_mem_pool(context.cu_device())?;
-        result::mem_pool::set_attribute(pool, threshold, (&raw mut bytes).cast())
-    }
-}
-
-/// Bytes that were kept and are not in use.
-fn kept_bytes(context: &Arc<CudaContext>) -> Result<usize, DriverError> {
-    if !context.has_async_alloc() {
-        return Ok(0);
-    }
-    let attributes = [
-        CUmemPool_attribute::CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT,
-        CUmemPool_attribute::CU_MEMPOOL_ATTR_USED_MEM_CURRENT,
-    ];
-    let mut values = [0_u64; 2];
-    for (attribute, value) in attributes.into_iter().zip(&mut values) {
-        // SAFETY: as above.
-        unsafe {
-            let pool = result::device::get_default_mem_pool(context.cu_device())?;
-            result::mem_pool::get_attribute(pool, attribute, std::ptr::from_mut(value).cast())?;
-        }
-    }
-    Ok(values[0].saturating_sub(values[1]) as usize)
-}
-
 /// A grid with a thread for each of `count` items, or a warp.
 fn grid_of(count: usize, items_per_block: u32, threads: u32, shared: usize) -> LaunchConfig {
     let blocks = count.div_ceil(items_per_block as usize).max(1) as u32;
@@ -389,7 +260,7 @@ impl Card for Cuda {
 
     fn free_bytes(&self) -> Result<usize, Fault> {
         let context = &self.shared.context;
-        Ok(context.mem_get_info()?.0 + kept_bytes(context)?)
+        Ok(context.mem_get_info()?.0 + memory::kept_bytes(context)?)
     }
 
     fn upload(&self, rows: HostRows) -> Result<Rows, Fault> {

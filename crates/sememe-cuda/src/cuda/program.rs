@@ -12,8 +12,15 @@ use cudarc::nvrtc::{Ptx, result, sys};
 use super::probe::{Unavailable, find_compiler};
 use crate::{COLUMNS_OF_TILE, ROWS_OF_TILE};
 
-const SOURCE: &str = include_str!("../kernels.cu");
-/// Coordinates of a step; also in `kernels.cu`.
+/// Compiled as one file.
+const SOURCE: &str = concat!(
+    include_str!("../kernels/common.cu"),
+    include_str!("../kernels/rows.cu"),
+    include_str!("../kernels/multiply.cu"),
+    include_str!("../kernels/screen.cu"),
+    include_str!("../kernels/select.cu"),
+);
+/// Coordinates of a step; also in `kernels/`.
 const DEPTH: usize = 64;
 
 /// How the kernels use shared memory.
