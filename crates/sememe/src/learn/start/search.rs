@@ -30,6 +30,8 @@ const ATTEMPTS: usize = 2;
 const RANDOM_STARTS: usize = 3;
 /// Standard deviations by which the objective must exceed the baseline.
 const MIN_DEVIATIONS: f64 = 6.0;
+/// An attempt that ends fewer standard deviations above the baseline had nothing right to start from: no other follows.
+const HOPELESS: f64 = 1.0;
 /// The three baselines may happen to agree. Their standard deviation counts as at least this fraction of their mean.
 const LEAST_DEVIATION: f64 = 0.02;
 
@@ -48,7 +50,12 @@ pub struct Chance {
 impl Chance {
     /// Whether the alignment is clearly better than chance.
     pub fn is_beaten(&self) -> bool {
-        self.objective > self.random + MIN_DEVIATIONS * self.deviation.max(LEAST_DEVIATION * self.random.abs())
+        self.deviations() > MIN_DEVIATIONS
+    }
+
+    /// By how many standard deviations the alignment is better than chance.
+    fn deviations(&self) -> f64 {
+        (self.objective - self.random) / self.deviation.max(LEAST_DEVIATION * self.random.abs())
     }
 }
 
@@ -105,8 +112,9 @@ pub fn search(
         learned = learner.learn_from(start)?;
     }
     let mut map = Mat::zeros(dim, dim);
-    for _ in 0..ATTEMPTS {
-        if chance.is_beaten() || learner.watch.is_stopped {
+    for attempt in 0..ATTEMPTS {
+        let is_hopeless = attempt > 0 && chance.deviations() < HOPELESS;
+        if chance.is_beaten() || is_hopeless || learner.watch.is_stopped {
             break;
         }
         for fraction in COMPONENTS {
