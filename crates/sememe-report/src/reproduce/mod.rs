@@ -121,12 +121,13 @@ const STAGES: [Stage; 9] = [
     Stage { name: "table 7: samples", parts: (&[Part::Table(7)], &[]), compute: samples::compute },
     Stage { name: "map", parts: (&[Part::Map], &[]), compute: samples::compute_map },
     Stage { name: "noise", parts: (&[Part::Noise], &[]), compute: robustness::compute },
-    Stage { name: "table 5: sentence retrieval", parts: (&[Part::Table(5)], &[]), compute: sentences::compute },
     Stage {
         name: "learned rows of table 1: refined and unsupervised models",
         parts: (&[Part::Table(1)], &[Part::Learned]),
         compute: translation::compute_learned,
     },
+    // After the stage before, with which it shares models without a dictionary.
+    Stage { name: "table 5: sentence retrieval", parts: (&[Part::Table(5)], &[]), compute: sentences::compute },
     Stage {
         name: "learned: few entries among several languages",
         parts: (&[Part::Learned], &[]),
