@@ -1,4 +1,4 @@
-"""Where searches run: on the CPU or on a GPU. Results are the same, to the bit."""
+"""Where searches run: on the CPU or, as an experiment, on a GPU."""
 
 import json
 from dataclasses import dataclass

@@ -132,8 +132,10 @@ fn run(sememe: &Sememe, interruption: &Arc<Interruption>) -> anyhow::Result<()> 
         rayon::ThreadPoolBuilder::new().num_threads(threads.get()).build_global()?;
     }
     let global = &sememe.global;
-    if let Some(device) = global.device {
-        device::choose(device)?;
+    // A device that is not there is noticed before any work.
+    match global.device {
+        Some(device) => device::choose(device)?,
+        None => drop(device::current()?),
     }
     let result = run_command(&sememe.command, global, interruption);
     if let Some(reason) = device::fallback() {

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use sememe_cuda::{Card, Cuda, HostRows, Ranking, means_of_both, nearest};
+use sememe_cuda::{Card, Cuda, HostRows, Ranking, Wanted, means_of_both, nearest};
 
 /// Clustered rows of unit length.
 fn rows(count: usize, dim: usize, seed: u64) -> Vec<f32> {
@@ -62,7 +62,8 @@ fn main() {
         found.iter().map(|found| found.unresolved.len()).sum()
     });
     let ranking = Ranking { scale: 1.0, bias: &bias[1], k, among: usize::MAX };
-    let (one, of_one) = timed(&|| nearest(&card, &a, &b, &ranking, &|_| true).expect("no fault").unresolved.len());
+    let (one, of_one) =
+        timed(&|| nearest(&card, &a, &b, &ranking, Wanted::Targets, &|_| true).expect("no fault").unresolved.len());
     let flop = 2.0 * count as f64 * others as f64 * dim as f64;
     println!(
         "{{\"card\": {:?}, \"rows\": {count}, \"columns\": {others}, \"dim\": {dim}, \"k\": {k}, \"upload\": {upload:.3}, \"both\": {both:.4}, \"one\": {one:.4}, \"unresolved\": [{unresolved}, {of_one}], \"tflops_both\": {:.0}}}",

@@ -13,12 +13,14 @@
 
 mod card;
 mod cuda;
+mod found;
 mod search;
 mod stand_in;
 
 pub use self::card::{Best, Card, Facts, Fault, HostRows, Selection, Settled, State, Wanted};
 pub use self::cuda::{Cuda, Description, Unavailable, descriptions};
-pub use self::search::{Found, Ranking, means, means_of_both, nearest, nearest_of_host};
+pub use self::found::Found;
+pub use self::search::{Ranking, means_of_both, nearest, nearest_of_host};
 pub use self::stand_in::StandIn;
 
 /// Rows and columns that a card multiplies at a time. `kernels/` has the same numbers.

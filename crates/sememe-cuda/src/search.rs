@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use crate::card::{Best, Card, Fault, HostRows, Selection, Settled, State, Wanted};
+use crate::card::{Best, Card, Fault, HostRows, Selection, Settled, Wanted};
+use crate::found::Found;
 use crate::{COLUMNS_OF_GROUP, COLUMNS_OF_TILE, COORDINATES, ROUNDING, ROWS_OF_TILE};
 
 /// A query whose candidates did not fit is searched again with a higher threshold, at most so often.
@@ -33,76 +34,6 @@ pub struct Ranking<'a> {
     pub k: usize,
     /// Only the first `among` targets are searched.
     pub among: usize,
-}
-
-/// The result of a search.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Found {
-    k: usize,
-    counts: Vec<u32>,
-    scores: Vec<f64>,
-    targets: Vec<u32>,
-    /// Queries that have no result, in ascending order. The caller must search them in another way.
-    pub unresolved: Vec<u32>,
-}
-
-impl Found {
-    fn new(queries: usize, k: usize) -> Self {
-        let all = queries * k;
-        Found { k, counts: vec![0; queries], scores: vec![0.0; all], targets: vec![0; all], unresolved: Vec::new() }
-    }
-
-    fn of_means(queries: usize) -> Self {
-        Found { targets: Vec::new(), ..Found::new(queries, 1) }
-    }
-
-    /// The mean score of every query, where means were asked for. Those of unresolved queries mean nothing.
-    pub fn means(&self) -> &[f64] {
-        assert!(self.targets.is_empty(), "means were not asked for");
-        &self.scores
-    }
-
-    /// The targets of a query and their scores, best first, ties by the lower index.
-    pub fn of(&self, query: usize) -> impl ExactSizeIterator<Item = (usize, f64)> + '_ {
-        let range = query * self.k..query * self.k + self.counts[query] as usize;
-        self.targets[range.clone()].iter().map(|&target| target as usize).zip(self.scores[range].iter().copied())
-    }
-
-    /// Takes results over. Returns the positions of queries whose candidates were lost.
-    fn take(&mut self, selection: &Selection, settled: &Settled) -> Vec<usize> {
-        let mut lost = Vec::new();
-        let k = self.k;
-        for (query, state) in settled.states.iter().enumerate() {
-            let row = selection.row(query) as usize;
-            match *state {
-                State::Found(_) if self.targets.is_empty() => self.scores[row] = settled.scores[query],
-                State::Found(count) => {
-                    let (from, to, len) = (query * k, row * k, count as usize);
-                    self.counts[row] = count;
-                    self.scores[to..to + len].copy_from_slice(&settled.scores[from..from + len]);
-                    self.targets[to..to + len].copy_from_slice(&settled.targets[from..from + len]);
-                }
-                State::Lost => lost.push(query),
-                State::Crowded => self.unresolved.push(row as u32),
-            }
-        }
-        lost
-    }
-
-    /// Merges the result of another part of the targets, which begin at `first`, for a range of the queries.
-    fn merge(&mut self, queries: Range<usize>, first: usize, part: &Found) {
-        for (query, row) in queries.enumerate() {
-            let mut all: Vec<(usize, f64)> = self.of(row).collect();
-            all.extend(part.of(query).map(|(target, score)| (first + target, score)));
-            all.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-            all.truncate(self.k);
-            self.counts[row] = all.len() as u32;
-            for (at, (target, score)) in (row * self.k..).zip(all) {
-                self.targets[at] = target as u32;
-                self.scores[at] = score;
-            }
-        }
-    }
 }
 
 /// Groups that share a maximum among every `stride`-th target. Tiles are complete.
@@ -188,14 +119,6 @@ impl<'a, C: Card> Direction<'a, C> {
         }
     }
 
-    /// Queries that have no direction or are not estimated.
-    fn hard(&self) -> Vec<u32> {
-        let facts = self.card.facts(self.queries);
-        let mut rows: Vec<u32> = facts.zeros.iter().chain(&facts.unusual).copied().collect();
-        rows.sort_unstable();
-        rows
-    }
-
     fn thresholds(&self, queries: &C::Queries) -> Result<C::Numbers, Fault> {
         self.card.sampled_thresholds(queries, &self.targets, self.plan.stride, self.best.k)
     }
@@ -236,12 +159,10 @@ impl<'a, C: Card> Direction<'a, C> {
         (Selection::List(lost.iter().map(|&query| selection.row(query)).collect()), Some(thresholds))
     }
 
-    /// Marks queries that no estimate exists for, whatever was found for them.
+    /// Leaves out queries that have no direction or are not estimated.
     fn finish(&self, mut found: Found) -> Found {
-        found.unresolved.extend(self.hard());
-        found.unresolved.sort_unstable();
-        found.unresolved.dedup();
-        found.unresolved.iter().for_each(|&query| found.counts[query as usize] = 0);
+        let facts = self.card.facts(self.queries);
+        found.leave_out(facts.zeros.iter().chain(&facts.unusual).copied());
         found
     }
 }
@@ -265,27 +186,6 @@ fn with_memory<C: Card, T>(card: &C, work: impl Fn(usize) -> Result<T, Fault>) -
 
 /// The best targets of every query. `proceed` is told how many queries are done and says whether to go on.
 pub fn nearest<C: Card>(
-    card: &C,
-    queries: &C::Rows,
-    targets: &C::Rows,
-    ranking: &Ranking,
-    proceed: &dyn Fn(usize) -> bool,
-) -> Result<Found, Fault> {
-    search_pieces(card, queries, targets, ranking, Wanted::Targets, proceed)
-}
-
-/// The mean score of the best targets of every query, like [`nearest`].
-pub fn means<C: Card>(
-    card: &C,
-    queries: &C::Rows,
-    targets: &C::Rows,
-    ranking: &Ranking,
-    proceed: &dyn Fn(usize) -> bool,
-) -> Result<Found, Fault> {
-    search_pieces(card, queries, targets, ranking, Wanted::Means, proceed)
-}
-
-fn search_pieces<C: Card>(
     card: &C,
     queries: &C::Rows,
     targets: &C::Rows,
@@ -358,8 +258,8 @@ pub fn means_of_both<C: Card>(
     match joint {
         // The lists of all columns do not fit.
         Err(Fault::OutOfMemory) => Ok([
-            search_pieces(card, sides[0], sides[1], &ranking(1), Wanted::Means, proceed)?,
-            search_pieces(card, sides[1], sides[0], &ranking(0), Wanted::Means, proceed)?,
+            nearest(card, sides[0], sides[1], &ranking(1), Wanted::Means, proceed)?,
+            nearest(card, sides[1], sides[0], &ranking(0), Wanted::Means, proceed)?,
         ]),
         result => result,
     }
@@ -386,7 +286,7 @@ pub fn nearest_of_host<C: Card>(
             let ranking = Ranking { bias, among: usize::MAX, ..*ranking };
             for of_queries in pieces(counts[0], rows) {
                 let batch = card.upload(queries.slice(of_queries.clone()))?;
-                let part = nearest(card, &batch, &resident, &ranking, &|_| true)?;
+                let part = nearest(card, &batch, &resident, &ranking, Wanted::Targets, &|_| true)?;
                 found.unresolved.extend(part.unresolved.iter().map(|&query| of_queries.start as u32 + query));
                 found.merge(of_queries.clone(), of_targets.start, &part);
                 done += of_queries.len() * of_targets.len();
@@ -395,8 +295,7 @@ pub fn nearest_of_host<C: Card>(
                 }
             }
         }
-        found.unresolved.sort_unstable();
-        found.unresolved.dedup();
+        found.leave_out([]);
         Ok(found)
     })
 }

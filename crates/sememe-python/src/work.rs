@@ -1,6 +1,7 @@
 //! Long work runs on other threads, without the interpreter's lock, so that Python can show progress and be interrupted.
 
 use std::any::Any;
+use std::ffi::CString;
 use std::mem;
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -10,9 +11,10 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use pyo3::exceptions::PyRuntimeError;
+use pyo3::exceptions::{PyRuntimeError, PyRuntimeWarning};
 use pyo3::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
+use sememe::device;
 use sememe::observe::{Event, Observer};
 
 use crate::errors::{exception, refused};
@@ -130,6 +132,10 @@ pub fn run<T: Send + 'static>(
         match received {
             Ok(Ok(result)) => {
                 let result = result.map_err(exception)?;
+                if let Some(reason) = device::fallback() {
+                    let reason = CString::new(reason).unwrap_or_default();
+                    PyErr::warn(py, &py.get_type::<PyRuntimeWarning>(), &reason, 1)?;
+                }
                 report(py)?;
                 return Ok(result);
             }

@@ -1,5 +1,7 @@
 //! `sememe devices` and `--device`.
 
+use std::process::Command;
+
 use super::{json, refused, sememe, text};
 
 #[test]
@@ -23,4 +25,16 @@ fn a_device_that_is_not_there_is_refused_with_the_reason() {
         missing.contains("cuda:99") && ["driver", "no GPU 99"].iter().any(|why| missing.contains(why)),
         "{missing}"
     );
+}
+
+#[test]
+fn the_environment_is_checked_before_any_work() {
+    let asked = |device: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_sememe"));
+        command.env("SEMEME_DEVICE", device).args(["inspect", "nothing.vec"]).output().unwrap()
+    };
+    let wrong = asked("tpu");
+    assert_eq!(wrong.status.code(), Some(2));
+    assert!(text(&wrong.stderr).contains("auto, cpu, cuda, or cuda:N"), "{}", text(&wrong.stderr));
+    assert!(text(&asked("cpu").stderr).contains("nothing.vec"));
 }

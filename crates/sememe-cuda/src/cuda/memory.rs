@@ -1,9 +1,12 @@
-//! Memory that stays allocated between searches.
+//! Memory of a GPU: copies to and from it, and what stays allocated between searches.
 
 use std::sync::Arc;
 
 use cudarc::driver::sys::CUmemPool_attribute;
-use cudarc::driver::{CudaContext, DriverError, result};
+use cudarc::driver::{CudaContext, CudaSlice, DeviceRepr, DriverError, result};
+
+use super::Cuda;
+use crate::card::Fault;
 
 /// Bytes that stay allocated between searches.
 const KEPT_BYTES: u64 = 8 << 30;
@@ -40,4 +43,31 @@ pub(super) fn kept_bytes(context: &Arc<CudaContext>) -> Result<usize, DriverErro
         }
     }
     Ok(values[0].saturating_sub(values[1]) as usize)
+}
+
+impl Cuda {
+    pub(super) fn allocate<T: DeviceRepr>(&self, len: usize) -> Result<CudaSlice<T>, Fault> {
+        // SAFETY: kernels write all of it before anything reads it.
+        Ok(unsafe { self.shared.stream.alloc(len.max(1)) }?)
+    }
+
+    pub(super) fn copied<T: DeviceRepr>(&self, values: &[T]) -> Result<CudaSlice<T>, Fault> {
+        let mut slice = self.allocate(values.len())?;
+        if !values.is_empty() {
+            self.shared.stream.memcpy_htod(values, &mut slice)?;
+        }
+        Ok(slice)
+    }
+
+    pub(super) fn fetched<T: DeviceRepr + Clone + Default>(
+        &self,
+        slice: &CudaSlice<T>,
+        len: usize,
+    ) -> Result<Vec<T>, Fault> {
+        let mut values = vec![T::default(); len];
+        if len > 0 {
+            self.shared.stream.memcpy_dtoh(&slice.slice(..len), &mut values)?;
+        }
+        Ok(values)
+    }
 }

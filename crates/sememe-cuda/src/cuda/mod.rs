@@ -1,6 +1,7 @@
 //! A GPU as a [`Card`].
 
 mod arguments;
+mod grid;
 mod memory;
 mod probe;
 mod program;
@@ -12,11 +13,10 @@ use cudarc::driver::sys::CUdevice_attribute::{
     CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT,
 };
 use cudarc::driver::sys::CUresult;
-use cudarc::driver::{
-    CudaContext, CudaFunction, CudaSlice, CudaStream, DeviceRepr, DriverError, LaunchConfig, PushKernelArg,
-};
+use cudarc::driver::{CudaContext, CudaFunction, CudaSlice, CudaStream, DriverError, PushKernelArg};
 
 use self::arguments::{ListsArgument, QueriesArgument, ScreenArgument};
+use self::grid::grid_of;
 pub use self::probe::{Description, Unavailable, descriptions};
 use self::program::{Layout, Program};
 use crate::card::{Best, Card, Facts, Fault, HostRows, Selection, Settled, State, Wanted};
@@ -32,9 +32,6 @@ const WARP: u32 = 32;
 const MAXIMA_BYTES: usize = 512 << 20;
 /// Rows that may be read after the last one: as many as a tile of the sparsest sample spans.
 const ROWS_BEYOND: usize = SAMPLE * COLUMNS_OF_TILE;
-/// Tiles of columns that a block of threads multiplies at least, and columns that it can count.
-const LEAST_TILES: usize = 8;
-const MOST_COLUMNS: usize = 1 << 23;
 /// Bounds of candidates that a warp keeps; also in `kernels/`.
 const KEPT_BOUNDS: usize = 256;
 /// Shared memory that a block may have without asking for it.
@@ -192,41 +189,6 @@ impl Cuda {
         self.program(rows.prepared.padded).map_err(|error| Fault::Driver(error.to_string()))
     }
 
-    fn allocate<T: DeviceRepr>(&self, len: usize) -> Result<CudaSlice<T>, Fault> {
-        // SAFETY: kernels write all of it before anything reads it.
-        Ok(unsafe { self.shared.stream.alloc(len.max(1)) }?)
-    }
-
-    fn copied<T: DeviceRepr>(&self, values: &[T]) -> Result<CudaSlice<T>, Fault> {
-        let mut slice = self.allocate(values.len())?;
-        if !values.is_empty() {
-            self.shared.stream.memcpy_htod(values, &mut slice)?;
-        }
-        Ok(slice)
-    }
-
-    fn fetched<T: DeviceRepr + Clone + Default>(&self, slice: &CudaSlice<T>, len: usize) -> Result<Vec<T>, Fault> {
-        let mut values = vec![T::default(); len];
-        if len > 0 {
-            self.shared.stream.memcpy_dtoh(&slice.slice(..len), &mut values)?;
-        }
-        Ok(values)
-    }
-
-    /// A grid over tiles of rows and parts of the columns that keeps all multiprocessors busy until the end.
-    fn tiles(&self, rows: usize, column_tiles: usize, padded: usize) -> Result<LaunchConfig, Fault> {
-        let row_tiles = rows.div_ceil(ROWS_OF_TILE);
-        let wanted = (8 * self.shared.multiprocessors).div_ceil(row_tiles);
-        let countable = (column_tiles * COLUMNS_OF_TILE).div_ceil(MOST_COLUMNS);
-        let parts = wanted.min(column_tiles.div_ceil(LEAST_TILES)).max(countable).clamp(1, 65_535);
-        let layout = self.layout(padded).map_err(|error| Fault::Driver(error.to_string()))?;
-        Ok(LaunchConfig {
-            grid_dim: (row_tiles as u32, parts as u32, 1),
-            block_dim: (THREADS, 1, 1),
-            shared_mem_bytes: layout.bytes() as u32,
-        })
-    }
-
     fn screen_with(
         &self,
         function: &CudaFunction,
@@ -243,12 +205,6 @@ impl Cuda {
         unsafe { launch.launch(grid) }?;
         Ok(())
     }
-}
-
-/// A grid with a thread for each of `count` items, or a warp.
-fn grid_of(count: usize, items_per_block: u32, threads: u32, shared: usize) -> LaunchConfig {
-    let blocks = count.div_ceil(items_per_block as usize).max(1) as u32;
-    LaunchConfig { grid_dim: (blocks, 1, 1), block_dim: (threads, 1, 1), shared_mem_bytes: shared as u32 }
 }
 
 impl Card for Cuda {

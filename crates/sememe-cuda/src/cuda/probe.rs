@@ -61,7 +61,7 @@ pub struct Description {
     pub name: String,
     /// Its compute capability.
     pub capability: (i32, i32),
-    /// Bytes of memory, and how many of them are free.
+    /// Bytes of memory.
     pub memory: usize,
     /// Bytes of memory that are free.
     pub free: usize,

@@ -63,6 +63,19 @@ pub fn excluded(factors: &[f64]) -> Vec<f64> {
     factors.iter().map(|&factor| if factor == 0.0 { f64::NEG_INFINITY } else { 0.0 }).collect()
 }
 
+/// Every `step`-th query that has a result, and what exhaustive search finds for it.
+fn expected<'a>(
+    found: &'a Found,
+    queries: HostRows<'a>,
+    targets: HostRows<'a>,
+    ranking: &'a Ranking,
+    step: usize,
+) -> impl Iterator<Item = (usize, Vec<(usize, f64)>)> + 'a {
+    let has_result = |query: &usize| !found.unresolved.contains(&(*query as u32));
+    let all = (0..queries.factors.len()).step_by(step).filter(has_result);
+    all.map(move |query| (query, exhaustive(queries, targets, ranking, query)))
+}
+
 /// Compares what was found for every `step`-th query with exhaustive search, to the bit.
 pub fn check(
     found: &Found,
@@ -71,14 +84,10 @@ pub fn check(
     ranking: &Ranking,
     step: usize,
 ) -> Result<(), TestCaseError> {
-    for query in (0..queries.factors.len()).step_by(step) {
-        if found.unresolved.contains(&(query as u32)) {
-            continue;
-        }
-        let bits = |(target, score): (usize, f64)| (target, score.to_bits());
+    let bits = |(target, score): (usize, f64)| (target, score.to_bits());
+    for (query, expected) in expected(found, queries, targets, ranking, step) {
         let ours: Vec<_> = found.of(query).map(bits).collect();
-        let expected: Vec<_> = exhaustive(queries, targets, ranking, query).into_iter().map(bits).collect();
-        prop_assert_eq!(ours, expected, "query {}", query);
+        prop_assert_eq!(ours, expected.into_iter().map(bits).collect::<Vec<_>>(), "query {}", query);
     }
     Ok(())
 }
@@ -91,13 +100,9 @@ pub fn check_means(
     ranking: &Ranking,
     step: usize,
 ) -> Result<(), TestCaseError> {
-    for query in (0..queries.factors.len()).step_by(step) {
-        if found.unresolved.contains(&(query as u32)) {
-            continue;
-        }
-        let best = exhaustive(queries, targets, ranking, query);
-        let expected = best.iter().map(|best| best.1).sum::<f64>() / best.len().max(1) as f64;
-        prop_assert_eq!(found.means()[query].to_bits(), expected.to_bits(), "query {}", query);
+    for (query, best) in expected(found, queries, targets, ranking, step) {
+        let mean = best.iter().map(|best| best.1).sum::<f64>() / best.len().max(1) as f64;
+        prop_assert_eq!(found.means()[query].to_bits(), mean.to_bits(), "query {}", query);
     }
     Ok(())
 }

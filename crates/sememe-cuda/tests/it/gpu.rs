@@ -1,6 +1,6 @@
 //! The kernels. Without a GPU these tests say that they were skipped; `scripts/test-gpu` demands one.
 
-use sememe_cuda::{Card, Cuda, Fault, HostRows, Ranking, means_of_both, nearest, nearest_of_host};
+use sememe_cuda::{Card, Cuda, Fault, HostRows, Ranking, Wanted, means_of_both, nearest, nearest_of_host};
 
 use crate::exhaustive::{Numbers, check, check_means, excluded, rows, unit_factors};
 
@@ -40,6 +40,11 @@ impl Side {
         Side { bias: excluded(&factors), values, factors, dim }
     }
 
+    /// A ranking of these rows.
+    fn by_cosine(&self, k: usize) -> Ranking<'_> {
+        Ranking { scale: 1.0, bias: &self.bias, k, among: usize::MAX }
+    }
+
     fn rows(&self) -> HostRows<'_> {
         HostRows { values: &self.values, dim: self.dim, factors: &self.factors }
     }
@@ -62,16 +67,14 @@ fn find_clustered_rows(card: &Cuda) {
             let bias: Vec<f64> = y.bias.iter().map(|bias| bias + 0.3 * numbers.uniform()).collect();
             for (scale, bias) in [(1.0, &y.bias), (2.0, &bias)] {
                 let ranking = Ranking { scale, bias, k, among: usize::MAX };
-                let found = nearest(card, &a, &b, &ranking, &|_| true).unwrap();
+                let found = nearest(card, &a, &b, &ranking, Wanted::Targets, &|_| true).unwrap();
                 check(&found, x.rows(), y.rows(), &ranking, 101).unwrap();
                 assert!(found.unresolved.len() < queries / 50, "{dim} {k}: {} unresolved", found.unresolved.len());
             }
         }
         let [forth, back] = means_of_both(card, [&a, &b], [&x.bias, &y.bias], 10, &|_| true).unwrap();
-        let ranking =
-            |side: &Side| Ranking { scale: 1.0, bias: Box::leak(side.bias.clone().into()), k: 10, among: usize::MAX };
-        check_means(&forth, x.rows(), y.rows(), &ranking(&y), 97).unwrap();
-        check_means(&back, y.rows(), x.rows(), &ranking(&x), 301).unwrap();
+        check_means(&forth, x.rows(), y.rows(), &y.by_cosine(10), 97).unwrap();
+        check_means(&back, y.rows(), x.rows(), &x.by_cosine(10), 301).unwrap();
         assert!(forth.unresolved.len() + back.unresolved.len() < targets / 50, "{dim}");
     }
 }
@@ -101,17 +104,15 @@ fn find_hard_rows(card: &Cuda) {
         }
         let ranking = Ranking { scale: 2.0, bias: &y.bias, k, among };
         let [a, b] = [&x, &y].map(|side| card.upload(side.rows()).unwrap());
-        match nearest(card, &a, &b, &ranking, &|_| true) {
+        match nearest(card, &a, &b, &ranking, Wanted::Targets, &|_| true) {
             Ok(found) => check(&found, x.rows(), y.rows(), &ranking, 1).unwrap(),
             Err(Fault::Unsuited(_)) => {}
             Err(fault) => panic!("{fault}"),
         }
         if is_cosine && seed % 4 >= 2 {
             let [forth, back] = means_of_both(card, [&a, &b], [&x.bias, &y.bias], k, &|_| true).unwrap();
-            check_means(&forth, x.rows(), y.rows(), &Ranking { scale: 1.0, bias: &y.bias, k, among: usize::MAX }, 1)
-                .unwrap();
-            check_means(&back, y.rows(), x.rows(), &Ranking { scale: 1.0, bias: &x.bias, k, among: usize::MAX }, 1)
-                .unwrap();
+            check_means(&forth, x.rows(), y.rows(), &y.by_cosine(k), 1).unwrap();
+            check_means(&back, y.rows(), x.rows(), &x.by_cosine(k), 1).unwrap();
         }
         let found = nearest_of_host(card, x.rows(), y.rows(), &ranking, &|_| true);
         match found {

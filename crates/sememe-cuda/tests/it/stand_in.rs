@@ -1,7 +1,7 @@
 //! The search on the stand-in, against exhaustive search: everything but the kernels.
 
 use proptest::prelude::*;
-use sememe_cuda::{Card, Fault, HostRows, Ranking, StandIn, means_of_both, nearest, nearest_of_host};
+use sememe_cuda::{Card, Fault, HostRows, Ranking, StandIn, Wanted, means_of_both, nearest, nearest_of_host};
 
 use crate::exhaustive::{Numbers, check, check_means, excluded, rows, unit_factors};
 
@@ -33,7 +33,7 @@ proptest! {
 
         let card = StandIn::new(memory);
         match card.upload(queries).and_then(|a| Ok((a, card.upload(targets)?))) {
-            Ok((resident, others)) => match nearest(&card, &resident, &others, &ranking, &|_| true) {
+            Ok((resident, others)) => match nearest(&card, &resident, &others, &ranking, Wanted::Targets, &|_| true) {
                 Ok(found) => check(&found, queries, targets, &ranking, 1)?,
                 Err(Fault::OutOfMemory) => prop_assert!(memory < PLENTY),
                 Err(other) => prop_assert!(false, "{}", other),
@@ -82,7 +82,7 @@ fn distinct_rows_are_all_resolved() {
     let [a, b] = [queries, targets].map(|rows| card.upload(rows).unwrap());
     for k in [1, 10, 100] {
         let ranking = Ranking { scale: 1.0, bias: &bias, k, among: usize::MAX };
-        let found = nearest(&card, &a, &b, &ranking, &|_| true).unwrap();
+        let found = nearest(&card, &a, &b, &ranking, Wanted::Targets, &|_| true).unwrap();
         assert!(found.unresolved.is_empty(), "k = {k}: {:?}", found.unresolved);
         check(&found, queries, targets, &ranking, 1).unwrap();
     }

@@ -1,4 +1,4 @@
-//! Where large searches run: on the CPU or on a GPU. Results are the same, to the bit.
+//! Where searches run: on the CPU or on a GPU, which is meant to give the same results, to the bit.
 //!
 //! A device is a setting of the process, like the number of threads: it changes how long work takes, and nothing else.
 //! [`Device::Auto`], the default, is the CPU for now: a GPU is used where it is asked for. What fails on a GPU is done on

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::sync::OnceLock;
 
-use sememe_cuda::{Card, Cuda, Fault, HostRows, means, means_of_both, nearest, nearest_of_host};
+use sememe_cuda::{Card, Cuda, Fault, HostRows, Wanted, means_of_both, nearest, nearest_of_host};
 
 use super::best::Scored;
 use super::csls;
@@ -90,7 +90,9 @@ impl Search<'_> {
             let progress = Progress::new(self.observer, self.stage, self.queries.len());
             let proceed = |done: usize| progress.proceed(done);
             let found = match (&queries, targets) {
-                (Some(queries), Some(targets)) => nearest(card, queries, targets, &ranking.for_card(), &proceed),
+                (Some(queries), Some(targets)) => {
+                    nearest(card, queries, targets, &ranking.for_card(), Wanted::Targets, &proceed)
+                }
                 _ => {
                     let (queries, targets) = (host(self.queries), host(self.targets.rows()));
                     nearest_of_host(card, queries, targets, &ranking.for_card(), &proceed)
@@ -129,7 +131,8 @@ impl Search<'_> {
         let (Some(targets), Some(queries)) = (targets, place(&card, self.queries)) else { return Ok(None) };
         let progress = Progress::new(self.observer, self.stage, self.queries.len());
         let ranking = &self.rankings[0];
-        let found = means(&card, &queries, targets, &ranking.for_card(), &|done| progress.proceed(done));
+        let proceed = |done: usize| progress.proceed(done);
+        let found = nearest(&card, &queries, targets, &ranking.for_card(), Wanted::Means, &proceed);
         result(found)?.map(|found| self.completed_means(&found)).transpose()
     }
 
