@@ -14,13 +14,12 @@ use crate::vectors::Matrix;
 
 /// The numbers of steps to choose from.
 const NUMBERS: [usize; 5] = [0, 2, 4, 6, 8];
-/// Steps of a model that self-learning has added pairs to, unless held-out entries clearly choose another number. Its
-/// dictionary is often too small to choose at all, and there a finish gains more than without learning.
-pub(crate) const LEARNED_STEPS: usize = 4;
+/// Steps of a finish, unless held-out entries clearly choose another number.
+pub(crate) const USUAL_STEPS: usize = 4;
 /// Minimum number of pairs of two views, given and induced, that a fold is fitted to. With fewer the finish overfits: a
 /// dictionary of 1,000 entries gains nothing.
 const MIN_PAIRS: usize = 800;
-/// Standard errors by which a number of steps must be better than the usual one.
+/// Standard errors by which a number of steps must be better than another one.
 const STANDARD_ERRORS: f64 = 2.0;
 /// One in this number of words is a neighbour for the terms of CSLS.
 const SPACING: usize = 4;
@@ -59,23 +58,21 @@ impl Folds<'_> {
                 }
                 finishes.push(of_fold);
             }
-            let best = if steps == FinishSteps::Auto { best(&found, self.usual_steps()) } else { 0 };
-            if numbers[best] == 0 {
+            let place = if steps == FinishSteps::Auto { chosen(&found, self.is_learned()) } else { 0 };
+            if numbers[place] == 0 {
                 continue;
             }
             for (fold, of_fold) in self.fits.iter_mut().zip(finishes) {
-                fold.model.finishes.extend(of_fold.into_iter().nth(best));
+                fold.model.finishes.extend(of_fold.into_iter().nth(place));
             }
-            all_chosen.push(Chosen { views, steps: numbers[best] });
+            all_chosen.push(Chosen { views, steps: numbers[place] });
         }
         Ok(all_chosen)
     }
 
-    /// The place in [`NUMBERS`] of the number of steps that others must be clearly better than.
-    fn usual_steps(&self) -> usize {
-        let is_learned = self.fits.iter().any(|fold| !fold.split.induced.is_empty());
-        let usual = if is_learned { LEARNED_STEPS } else { 0 };
-        NUMBERS.iter().position(|&number| number == usual).expect("the usual numbers can be chosen")
+    /// Whether self-learning has added pairs.
+    fn is_learned(&self) -> bool {
+        self.fits.iter().any(|fold| !fold.split.induced.is_empty())
     }
 
     /// Number of pairs of two views that the first fold is fitted to.
@@ -118,12 +115,23 @@ impl Folds<'_> {
     }
 }
 
-/// The place of the best finish by these reciprocal ranks, if it is clearly better than the usual one; else the usual one.
-fn best(found: &[Vec<f64>], usual: usize) -> usize {
+/// The place in [`NUMBERS`] of the steps that these reciprocal ranks choose. Without self-learning some number must be
+/// clearly better than none. Then it is the usual number, unless the best one is clearly better than that: the best of
+/// several numbers is often best by chance.
+fn chosen(found: &[Vec<f64>], is_learned: bool) -> usize {
     let mean = |ranks: &Vec<f64>| ranks.iter().sum::<f64>() / ranks.len() as f64;
-    let best = (0..found.len()).max_by(|&a, &b| mean(&found[a]).total_cmp(&mean(&found[b]))).unwrap_or(usual);
-    let gains: Vec<f64> = found[best].iter().zip(&found[usual]).map(|(after, before)| after - before).collect();
-    if is_clearly_positive(&gains, STANDARD_ERRORS) { best } else { usual }
+    let place = |steps: usize| NUMBERS.iter().position(|&number| number == steps).expect("it can be chosen");
+    let (none, usual) = (place(0), place(USUAL_STEPS));
+    let best = (0..found.len()).max_by(|&a, &b| mean(&found[a]).total_cmp(&mean(&found[b]))).unwrap_or(none);
+    let is_clearly_better_than = |other: usize| {
+        let gains: Vec<f64> = found[best].iter().zip(&found[other]).map(|(after, before)| after - before).collect();
+        is_clearly_positive(&gains, STANDARD_ERRORS)
+    };
+    match () {
+        () if !is_learned && !is_clearly_better_than(none) => none,
+        () if is_clearly_better_than(usual) => best,
+        () => usual,
+    }
 }
 
 /// The finishes of a model that was fitted to all tuples. If the observer stops the work, there are those so far.
@@ -151,9 +159,9 @@ pub(super) fn finish_model(
 /// Unit vectors of words of two views after a finish on these pairs of them; `None` without pairs.
 pub(crate) fn finished(model: &Model, latent: [&Matrix; 2], pairs: &[[usize; 2]]) -> Result<Option<[Matrix; 2]>> {
     let pairs: Vec<TrainingPair> = pairs.iter().map(|&rows| TrainingPair { rows, weight: 1.0 }).collect();
-    let meter = Meter::new(&(), Stage::Finishing, LEARNED_STEPS);
+    let meter = Meter::new(&(), Stage::Finishing, USUAL_STEPS);
     let finisher = Finisher::new(model, [0, 1], latent, &pairs, &())?;
-    let finish = finisher.and_then(|finisher| finisher.train(&[LEARNED_STEPS], &meter).pop());
+    let finish = finisher.and_then(|finisher| finisher.train(&[USUAL_STEPS], &meter).pop());
     let image = |finish: &Finish, side: usize| {
         let mut image = latent[side].mapped(&row_major(&finish.maps[side]));
         scale_to_unit(&mut image);
@@ -194,5 +202,26 @@ impl Sides {
         let pairs: Vec<TrainingPair> = tuples.iter_weighted().filter_map(of_tuple).collect();
         let latent = [0, 1].map(|side| candidates[side].side.matrix());
         Finisher::new(model, *views, latent, &pairs, &meter.stopping())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_usual_steps_are_taken_where_a_finish_clearly_helps_and_no_other_number_is_clearly_better() {
+        let ranks = |mean: f64| (0..100).map(|word| mean + 0.1 * f64::from(word % 2)).collect::<Vec<f64>>();
+        // Gains that are better in the mean, but not clearly.
+        let noisy =
+            |mean: f64| (0..100).map(|word| mean + if word % 2 == 0 { 0.4 } else { -0.3 }).collect::<Vec<f64>>();
+        let steps = |found: [Vec<f64>; 5], is_learned| NUMBERS[chosen(&found, is_learned)];
+        let worse = || ranks(0.3);
+        assert_eq!(steps([ranks(0.5), worse(), worse(), worse(), worse()], false), 0);
+        assert_eq!(steps([ranks(0.5), noisy(0.5), worse(), worse(), worse()], false), 0);
+        assert_eq!(steps([ranks(0.5), noisy(0.62), ranks(0.6), worse(), worse()], false), USUAL_STEPS);
+        assert_eq!(steps([ranks(0.5), worse(), ranks(0.6), worse(), ranks(0.7)], false), 8);
+        assert_eq!(steps([ranks(0.5), worse(), noisy(0.5), worse(), worse()], true), USUAL_STEPS);
+        assert_eq!(steps([ranks(0.5), worse(), worse(), worse(), worse()], true), 0);
     }
 }

@@ -193,9 +193,10 @@ impl Answer<'_> {
 }
 
 impl Asked {
-    /// Words that are in no tuple that a model was fitted to. Every given translation of them is right.
+    /// Words of held-out entries that are in no other given entry. Self-learning may have induced pairs of them, as of all
+    /// words without an entry. Every given translation of them is right.
     pub(super) fn of(split: &Split, given: &Tuples, (from, to): (usize, usize)) -> Self {
-        let seen: BTreeSet<usize> = split.seen().iter().filter_map(|tuple| tuple[from]).collect();
+        let seen: BTreeSet<usize> = split.given.iter().filter_map(|tuple| tuple[from]).collect();
         let held_out: BTreeSet<usize> = split.held_out.pairs_of(from, to).into_iter().map(|(word, _)| word).collect();
         let mut right: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
         for (word, translation) in given.pairs_of(from, to) {

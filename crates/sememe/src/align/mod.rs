@@ -21,7 +21,7 @@ use std::sync::Arc;
 pub use self::alignment::{Alignment, PairCalibration};
 pub use self::extend::{Extended, extend};
 use self::finish_steps::finish_model;
-pub(crate) use self::finish_steps::{LEARNED_STEPS, finished};
+pub(crate) use self::finish_steps::{USUAL_STEPS, finished};
 use self::folds::{Folds, Project};
 pub(crate) use self::folds::{Split, splits};
 use self::held_out::HeldOut;

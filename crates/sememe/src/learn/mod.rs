@@ -139,11 +139,14 @@ pub fn learn(views: Vec<View>, given: &Tuples, options: &LearnOptions, observer:
         // Entries that are not trusted start the rounds all the same.
         None => learner.connect(&pairs_of(given, &words))?,
     };
-    let induced = match learner.watch.is_stopped {
-        true => without_given(connected.pairs, &trusted_pairs),
-        false => learner.induce_lexicon(connected.model, &trusted_pairs)?,
+    let mut induced = match learner.watch.is_stopped {
+        true => of_equal_weight(connected.pairs),
+        false => learner.induce_lexicon(connected.model)?,
     };
     let blend = if has_many { BLEND } else { 1.0 };
+    // Beside these pairs held-out words are in the position of words without an entry, for which confidences are.
+    let induced_for_held_out = tuples_of(&induced, &words, blend)?;
+    leave_out_given(&mut induced, &trusted_pairs);
     let induced_tuples = tuples_of(&induced, &words, blend)?;
     if learner.watch.is_stopped {
         let shrinkage = learner.shrinkage_of(trusted.weight() + induced_tuples.weight()).max(LAST_SHRINKAGE);
@@ -175,10 +178,10 @@ pub fn learn(views: Vec<View>, given: &Tuples, options: &LearnOptions, observer:
     }
     let is_chosen = last.fit.finish_for(last.fit.method_for(views.len()), latent) == FinishSteps::Auto;
     if held_out.is_empty() && is_chosen {
-        last.fit.finish = FinishSteps::Of(align::LEARNED_STEPS);
+        last.fit.finish = FinishSteps::Of(align::USUAL_STEPS);
     }
     let splits = match (has_helped, held_out.is_empty()) {
-        (true, false) => vec![Split { given: seen, induced: induced_tuples, held_out }],
+        (true, false) => vec![Split { given: seen, induced: induced_for_held_out, held_out }],
         (true, true) => Vec::new(),
         (false, _) => align::splits(&tuples),
     };
@@ -254,25 +257,22 @@ fn search(
     Ok((last.map(|model| Start { model, tuples }), chances))
 }
 
-/// Leaves out pairs of given words. Another translation of a given word is a synonym at best, and held-out words must
-/// stay unseen.
-fn leave_out_given(induced: &mut [InducedPairs], trusted: &[Pairs]) {
+/// Leaves out pairs of given words: another translation of a given word is a synonym at best.
+fn leave_out_given(induced: &mut [InducedPairs], given: &[Pairs]) {
     for InducedPairs { views, pairs } in induced {
-        let rows = trusted.iter().filter(|given| given.views == *views).flat_map(|given| &given.rows);
+        let rows = given.iter().filter(|given| given.views == *views).flat_map(|given| &given.rows);
         let known: [HashSet<usize>; 2] = [0, 1].map(|side| rows.clone().map(|rows| rows[side]).collect());
         pairs.retain(|pair| (0..2).all(|side| !known[side].contains(&pair.rows[side])));
     }
 }
 
-/// Learned pairs of words that are not given, all with the same weight.
-fn without_given(learned: Vec<Pairs>, trusted: &[Pairs]) -> Vec<InducedPairs> {
+/// Learned pairs that were not compared with each other.
+fn of_equal_weight(learned: Vec<Pairs>) -> Vec<InducedPairs> {
     let induced = |Pairs { views, rows }: Pairs| InducedPairs {
         views,
         pairs: rows.into_iter().map(|rows| InducedPair { rows, weight: 1.0 }).collect(),
     };
-    let mut induced: Vec<InducedPairs> = learned.into_iter().map(induced).collect();
-    leave_out_given(&mut induced, trusted);
-    induced
+    learned.into_iter().map(induced).collect()
 }
 
 /// What learning has when the observer stops it, within seconds: a model of the pairs of the last round. Nothing is

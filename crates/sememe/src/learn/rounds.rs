@@ -201,22 +201,22 @@ impl Learner<'_, '_> {
     }
 
     /// The lexicon that a good model induces: rounds induce pairs among all frequent words and fit the next model to them
-    /// and to the given pairs. The pairs of the last round are the result; `trusted` words get none.
-    pub fn induce_lexicon(&mut self, mut model: Model, trusted: &[Pairs]) -> Result<Vec<InducedPairs>> {
+    /// and to the given pairs. The pairs of the last round are the result; given words get none.
+    pub fn induce_lexicon(&mut self, mut model: Model) -> Result<Vec<InducedPairs>> {
         let rounds = if self.words.len() == 2 { INDUCTIONS } else { INDUCTIONS_OF_SEVERAL };
         for _ in 1..rounds {
-            let induced = self.induce(&model, trusted)?;
+            let induced = self.induce(&model)?;
             if self.watch.is_stopped {
                 return Ok(induced);
             }
             model = self.fit_weighted(&induced, 1.0, LAST_SHRINKAGE)?;
         }
-        self.induce(&model, trusted)
+        self.induce(&model)
     }
 
-    fn induce(&mut self, model: &Model, trusted: &[Pairs]) -> Result<Vec<InducedPairs>> {
+    fn induce(&mut self, model: &Model) -> Result<Vec<InducedPairs>> {
         let Induced { mut pairs, objective } = last::induce(&self.compared(model)?)?;
-        leave_out_given(&mut pairs, trusted);
+        leave_out_given(&mut pairs, &self.given);
         let number = self.watch.rounds.len() + 1;
         let words = self.words.iter().map(|words| words.rows.len()).max().unwrap_or(0);
         let count = pairs.iter().map(|induced| induced.pairs.len()).sum();
