@@ -11,7 +11,7 @@ const KEPT: libc::c_int = 4 << 20;
 /// Makes the memory of one stage free for the next one.
 ///
 /// glibc gives large blocks back when they are freed. But each of them raises the size that it calls large, up to 32 MiB.
-/// Matrices of later stages then leave holes that stay: 190 MB where 500,000 words are aligned. A size that is set stays.
+/// Matrices of later stages then leave holes that stay: 220 MB where 500,000 words are aligned. A size that is set stays.
 pub fn give_back_large_blocks() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     // SAFETY: both only set numbers of the allocator. If that fails, more memory is taken.
