@@ -2,6 +2,7 @@
 
 mod arguments;
 mod commands;
+mod memory;
 mod output;
 mod progress;
 mod signals;
@@ -30,6 +31,7 @@ const FAILURE: u8 = 1;
 const BAD_INPUT: u8 = 2;
 
 fn main() -> ExitCode {
+    memory::give_back_large_blocks();
     let sememe = Sememe::read();
     let interruption = Arc::new(Interruption::default());
     let is_interrupted = clean_up_when_interrupted(outputs(&sememe.command), interruption.clone());

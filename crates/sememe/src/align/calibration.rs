@@ -4,14 +4,14 @@
 //! The other direction of a pair of views shares the parameters of the one that is asked.
 
 use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
 
 use super::PairCalibration;
-use super::folds::{Answer, Asked, Candidates, Folds};
+use super::folds::{Answer, Asked, Candidates, Folds, Project};
 use super::logistic::{HeldOutQuery, most_likely};
 use crate::error::Result;
 use crate::observe::{Meter, Observer, Stage};
 use crate::retrieve::{Criterion, Generative, PairCoordinates, Retriever, log_row};
+use crate::vectors::Matrix;
 
 /// Criteria with calibrated confidences. The last needs a generative model.
 const CRITERIA: [Criterion; 4] = [Criterion::Nn, Criterion::CSLS, Criterion::ISF, Criterion::Pmi];
@@ -25,32 +25,45 @@ impl Folds<'_> {
         let meter = Meter::new(observer, Stage::Calibrating, self.fits.len() * directions.len() * CRITERIA.len());
         let mut queries: BTreeMap<([usize; 2], usize), Vec<HeldOutQuery>> = BTreeMap::new();
         for fold in &self.fits {
-            let mut sides = BTreeMap::new();
             for &(from, to) in &directions {
                 meter.check()?;
                 let asked = Asked::of(fold.split, self.given, (from, to));
                 if asked.is_empty() {
                     continue;
                 }
-                for view in [from, to] {
-                    if let Entry::Vacant(entry) = sides.entry(view) {
-                        entry.insert(Candidates::of(&self.rows, self.given, view, &fold.project)?);
-                    }
-                }
-                let (Some(source), Some(target)) = (&sides[&from], &sides[&to]) else { continue };
                 let pair = PairCoordinates::of(&fold.model, from, to)?;
-                for (number, criterion) in CRITERIA.into_iter().enumerate() {
-                    let mut builder = Retriever::between(&source.side, &target.side, criterion).pair(pair.clone());
-                    if criterion.is_generative() {
-                        // Methods without a noise model have no such criteria.
-                        let Ok(generative) = Generative::new(&fold.model, from, to, None) else { continue };
-                        builder = builder.generative(generative);
+                // Methods without a noise model have no such criteria.
+                let generative = Generative::new(&fold.model, from, to, None).ok();
+                let criteria = CRITERIA.into_iter().enumerate();
+                let possible = criteria.filter(|(_, criterion)| generative.is_some() || !criterion.is_generative());
+                let (of_pair, of_latent): (Vec<_>, Vec<_>) =
+                    possible.partition(|(_, criterion)| pair.is_some() && criterion.uses_cosines());
+                let compared = |view: usize, rows: &Matrix| {
+                    let latent = (fold.project)(view, rows)?;
+                    Ok(match &pair {
+                        Some(pair) if view == from => pair.of_queries(&latent),
+                        Some(pair) => pair.of_targets(&latent),
+                        None => latent,
+                    })
+                };
+                // Candidates in the coordinates of the pair and latent vectors are not in memory at once.
+                for (criteria, project) in [(of_pair, &(Box::new(compared) as Project)), (of_latent, &fold.project)] {
+                    if criteria.is_empty() {
+                        continue;
                     }
-                    let retriever = builder.build(&meter.stopping())?;
-                    let answers = asked.retrieve(&retriever, source, target, &meter.stopping())?;
-                    let of_pair = queries.entry(([from.min(to), from.max(to)], number)).or_default();
-                    of_pair.extend(answers.iter().map(held_out_query));
-                    meter.advance(1)?;
+                    let [source, target] = [from, to].map(|view| Candidates::of(&self.rows, self.given, view, project));
+                    let (Some(source), Some(target)) = (source?, target?) else { continue };
+                    for (number, criterion) in criteria {
+                        let mut builder = Retriever::between(&source.side, &target.side, criterion);
+                        if let (true, Some(generative)) = (criterion.is_generative(), &generative) {
+                            builder = builder.generative(generative.clone());
+                        }
+                        let retriever = builder.build(&meter.stopping())?;
+                        let answers = asked.retrieve(&retriever, &source, &target, &meter.stopping())?;
+                        let of_pair = queries.entry(([from.min(to), from.max(to)], number)).or_default();
+                        of_pair.extend(answers.iter().map(held_out_query));
+                        meter.advance(1)?;
+                    }
                 }
             }
         }

@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::row_products::{add, map_of, row_major, sum_of_outer_products};
+use super::row_products::{add, add_outer_products, map_of, row_major, rows_for_all_threads};
 use crate::error::Result;
 use crate::linalg::{Mat, times};
 use crate::model::{Finish, Model};
@@ -26,6 +26,8 @@ use crate::vectors::Matrix;
 
 /// Hardest negatives of a word.
 const NEGATIVES: usize = 10;
+/// Words whose negatives are searched at a time.
+const QUERIES_AT_A_TIME: usize = 4096;
 /// The length of the first step of a map, relative to the length of the identity, and the factor of each next one. The
 /// length of the gradient depends on the dimension; steps that followed it would be too long in few dimensions.
 const FIRST_STEP: f64 = 0.025;
@@ -67,14 +69,19 @@ impl Finisher {
     pub(super) fn new(
         model: &Model,
         views: [usize; 2],
-        latent: [&Matrix; 2],
+        latent: [Matrix; 2],
         pairs: &[TrainingPair],
         observer: &dyn Observer,
     ) -> Result<Option<Self>> {
         let start = PairCoordinates::of(model, views[0], views[1])?;
         let mut words = match &start {
-            Some(pair) => [pair.of_queries(latent[0]), pair.of_targets(latent[1])],
-            None => latent.map(Clone::clone),
+            Some(pair) => {
+                // The latent vectors of one view are freed before the other view is mapped.
+                let mapped = |latent: Matrix, map: fn(&PairCoordinates, &Matrix) -> Matrix| map(pair, &latent);
+                let [first, second] = latent;
+                [mapped(first, PairCoordinates::of_queries), mapped(second, PairCoordinates::of_targets)]
+            }
+            None => latent,
         };
         words.iter_mut().for_each(scale_to_unit);
         let has_direction = |side: usize, row: usize| words[side].row(row).iter().any(|&x| x != 0.0);
@@ -110,7 +117,7 @@ impl Finisher {
             compared.iter().map(|rows| [0, 1].map(|side| index(side, rows[side]))).collect();
         let mut of_second = vec![Vec::new(); used[1].len()];
         compared.iter().enumerate().for_each(|(comparison, rows)| of_second[rows[1]].push(comparison));
-        let words = [0, 1].map(|side| words[side].select(&used[side]));
+        words.iter_mut().zip(&used).for_each(|(words, used)| words.keep(used));
         Ok(Some(Finisher { views, start, words, compared, of_second, softmaxes }))
     }
 
@@ -206,7 +213,10 @@ fn negatives(words: &[Matrix; 2], pairs: &[&TrainingPair], side: usize, observer
     let most = groups.iter().map(|group| group.len()).max().unwrap_or(0);
     let queries: Vec<usize> = groups.iter().map(|group| group[0][0]).collect();
     let retriever = Retriever::new(words[side].clone(), words[1 - side].clone(), Criterion::Nn, observer)?;
-    let hits = retriever.rank(&words[side].select(&queries), NEGATIVES + most, observer)?;
+    let mut hits = Vec::with_capacity(queries.len());
+    for some in queries.chunks(QUERIES_AT_A_TIME) {
+        hits.extend(retriever.rank(&words[side].select(some), NEGATIVES + most, observer)?);
+    }
     let is_known = |group: &[[usize; 2]], row: usize| group.iter().any(|pair| pair[1] == row);
     let of_group = |(group, hits): (&&[[usize; 2]], Vec<crate::retrieve::Hit>)| {
         let wrong = hits.into_iter().map(|hit| hit.index).filter(|&row| !is_known(group, row));
@@ -238,15 +248,20 @@ impl Images {
     /// The gradient for the map, where `add_slopes` adds the gradient for the unit vector of a word.
     fn gradient(&self, words: &Matrix, add_slopes: impl Fn(usize, &mut [f32]) + Sync) -> Vec<f32> {
         let dim = words.cols();
-        let mut slopes = vec![0.0; words.as_slice().len()];
-        slopes.par_chunks_exact_mut(dim).enumerate().for_each(|(word, slope)| {
-            add_slopes(word, slope);
-            // A unit vector only turns: its gradient has no part along it.
-            let (unit, length) = (self.unit.row(word), self.lengths[word]);
-            let along = dot(unit, slope) as f32;
-            slope.iter_mut().zip(unit).for_each(|(slope, x)| *slope = (*slope - along * x) / length);
-        });
-        sum_of_outer_products(&Matrix::new(slopes, dim), words)
+        let mut gradient = vec![0.0; dim * dim];
+        let some = rows_for_all_threads();
+        for (first, rows) in (0..).step_by(some).zip(words.as_slice().chunks(some * dim)) {
+            let mut slopes = vec![0.0; rows.len()];
+            slopes.par_chunks_exact_mut(dim).zip(first..first + some).for_each(|(slope, word)| {
+                add_slopes(word, slope);
+                // A unit vector only turns: its gradient has no part along it.
+                let (unit, length) = (self.unit.row(word), self.lengths[word]);
+                let along = dot(unit, slope) as f32;
+                slope.iter_mut().zip(unit).for_each(|(slope, x)| *slope = (*slope - along * x) / length);
+            });
+            add_outer_products(&mut gradient, &slopes, rows, (dim, dim));
+        }
+        gradient
     }
 }
 
@@ -286,7 +301,7 @@ mod tests {
         let pair = |word: usize| TrainingPair { rows: [word, word], weight: 1.0 + (word % 3) as f64 };
         let mut pairs: Vec<TrainingPair> = (0..15).map(pair).collect();
         pairs.push(TrainingPair { rows: [0, 20], weight: 1.0 });
-        Finisher::new(&model(), [0, 1], [&x, &y], &pairs, &()).unwrap().unwrap()
+        Finisher::new(&model(), [0, 1], [x, y], &pairs, &()).unwrap().unwrap()
     }
 
     /// The mean loss, by its definition.

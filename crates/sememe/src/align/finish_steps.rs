@@ -48,11 +48,10 @@ impl Folds<'_> {
             // Reciprocal ranks of held-out translations, for each number of steps.
             let mut found = vec![Vec::new(); numbers.len()];
             for fold in &self.fits {
-                let sides = Sides::of(&self.rows, self.given, views, &fold.project)?;
-                let of_fold = self.finishes(fold, sides.as_ref(), numbers, &meter)?;
-                if let (FinishSteps::Auto, Some(sides)) = (steps, &sides) {
+                let of_fold = self.finishes(fold, views, numbers, &meter)?;
+                if steps == FinishSteps::Auto {
                     for (finish, found) in of_fold.iter().zip(&mut found) {
-                        found.extend(self.reciprocal_ranks(fold, sides, finish, &meter)?);
+                        found.extend(self.reciprocal_ranks(fold, finish, &meter)?);
                         meter.advance(1)?;
                     }
                 }
@@ -81,9 +80,9 @@ impl Folds<'_> {
     }
 
     /// The finishes of a fold after these numbers of steps; none without training pairs.
-    fn finishes(&self, fold: &Fold, sides: Option<&Sides>, numbers: &[usize], meter: &Meter) -> Result<Vec<Finish>> {
-        let finisher = match sides {
-            Some(sides) => sides.finisher(&fold.model, &fold.split.given, meter)?,
+    fn finishes(&self, fold: &Fold, views: [usize; 2], numbers: &[usize], meter: &Meter) -> Result<Vec<Finish>> {
+        let finisher = match Sides::of(&self.rows, self.given, views, &fold.project)? {
+            Some(sides) => sides.into_finisher(&fold.model, &fold.split.given, meter)?,
             None => None,
         };
         let finishes = finisher.map_or_else(Vec::new, |finisher| finisher.train(numbers, meter));
@@ -92,20 +91,28 @@ impl Folds<'_> {
     }
 
     /// The reciprocal rank of the first right translation of every held-out word by CSLS, in both directions.
-    fn reciprocal_ranks(&self, fold: &Fold, sides: &Sides, finish: &Finish, meter: &Meter) -> Result<Vec<f64>> {
+    fn reciprocal_ranks(&self, fold: &Fold, finish: &Finish, meter: &Meter) -> Result<Vec<f64>> {
         let mut ranks = Vec::new();
         let [a, b] = finish.views;
-        let finished = sides.finished(finish);
-        for (from, to) in [(a, b), (b, a)] {
+        let maps = [0, 1].map(|side| row_major(&finish.maps[side]));
+        // Projecting again takes little time; the vectors before the finish would take as much memory as those after it.
+        let finished =
+            |view: usize, rows: &Matrix| Ok((fold.project)(view, rows)?.mapped(&maps[usize::from(view == b)]));
+        let Some(sides) = Sides::of(&self.rows, self.given, finish.views, &(Box::new(finished) as Project))? else {
+            return Ok(ranks);
+        };
+        let [first, second] = &sides.candidates;
+        for ((from, to), source, target) in [((a, b), first, second), ((b, a), second, first)] {
             let asked = Asked::of(fold.split, self.given, (from, to));
             if asked.is_empty() {
                 continue;
             }
-            let [source, target] = if from < to { [0, 1] } else { [1, 0] }.map(|side| &finished[side]);
             // Some of the words are enough for the mean similarity of a target to its neighbours.
             let some: Vec<usize> = (0..source.side.matrix().rows()).step_by(SPACING).collect();
             let some = Side::new(source.side.matrix().select(&some));
-            let retriever = Retriever::between(&some, &target.side, Criterion::CSLS).build(&meter.stopping())?;
+            // What is prepared for a search is not kept for the other direction.
+            let targets = Side::new(target.side.matrix().clone());
+            let retriever = Retriever::between(&some, &targets, Criterion::CSLS).build(&meter.stopping())?;
             for answer in asked.retrieve(&retriever, source, target, &meter.stopping())? {
                 let rank = (0..answer.hits.len()).find(|&rank| answer.is_right(rank));
                 ranks.push(rank.map_or(0.0, |rank| 1.0 / (rank + 1) as f64));
@@ -147,7 +154,7 @@ pub(super) fn finish_model(
     let mut finishes = Vec::new();
     for Chosen { views, steps } in chosen {
         let Some(sides) = Sides::of(rows, tuples, *views, project)? else { continue };
-        let finisher = match sides.finisher(model, tuples, &meter) {
+        let finisher = match sides.into_finisher(model, tuples, &meter) {
             Err(Error::Stopped) => break,
             finisher => finisher?,
         };
@@ -160,7 +167,7 @@ pub(super) fn finish_model(
 pub(crate) fn finished(model: &Model, latent: [&Matrix; 2], pairs: &[[usize; 2]]) -> Result<Option<[Matrix; 2]>> {
     let pairs: Vec<TrainingPair> = pairs.iter().map(|&rows| TrainingPair { rows, weight: 1.0 }).collect();
     let meter = Meter::new(&(), Stage::Finishing, USUAL_STEPS);
-    let finisher = Finisher::new(model, [0, 1], latent, &pairs, &())?;
+    let finisher = Finisher::new(model, [0, 1], latent.map(Clone::clone), &pairs, &())?;
     let finish = finisher.and_then(|finisher| finisher.train(&[USUAL_STEPS], &meter).pop());
     let image = |finish: &Finish, side: usize| {
         let mut image = latent[side].mapped(&row_major(&finish.maps[side]));
@@ -183,16 +190,8 @@ impl Sides {
         Ok(first?.zip(second?).map(|(first, second)| Sides { views, candidates: [first, second] }))
     }
 
-    /// The candidates after a finish.
-    fn finished(&self, finish: &Finish) -> [Candidates; 2] {
-        [0, 1].map(|side| {
-            let candidates = &self.candidates[side];
-            candidates.with_vectors(candidates.side.matrix().mapped(&row_major(&finish.maps[side])))
-        })
-    }
-
-    /// The training pairs of the views; `None` if there are none.
-    fn finisher(&self, model: &Model, tuples: &Tuples, meter: &Meter) -> Result<Option<Finisher>> {
+    /// The training pairs of the views; `None` if there are none. The memory of the candidates is used for their words.
+    fn into_finisher(self, model: &Model, tuples: &Tuples, meter: &Meter) -> Result<Option<Finisher>> {
         let Sides { views, candidates } = self;
         let of_tuple = |(tuple, weight): (Vec<Option<usize>>, f64)| {
             // Induced words can be rarer than all candidates.
@@ -200,8 +199,8 @@ impl Sides {
             Some(TrainingPair { rows: [place(0)?, place(1)?], weight })
         };
         let pairs: Vec<TrainingPair> = tuples.iter_weighted().filter_map(of_tuple).collect();
-        let latent = [0, 1].map(|side| candidates[side].side.matrix());
-        Finisher::new(model, *views, latent, &pairs, &meter.stopping())
+        let latent = candidates.map(Candidates::into_vectors);
+        Finisher::new(model, views, latent, &pairs, &meter.stopping())
     }
 }
 

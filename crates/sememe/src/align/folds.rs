@@ -13,14 +13,17 @@ use super::fit_model;
 use super::held_out::short_fit;
 use crate::error::Result;
 use crate::lexicon::Tuples;
-use crate::model::{FitOptions, LatentSize, Model};
+use crate::model::{FitOptions, LatentSize, Model, ViewModel};
 use crate::moments::Moments;
 use crate::observe::{Meter, Observer, Stage};
 use crate::retrieve::{Calibration, Hit, Retriever, Side};
-use crate::vectors::{Matrix, View};
+use crate::vectors::{Matrix, ROWS_AT_A_TIME, View};
 
 /// Candidates of a query: the most frequent words, and all words of tuples.
 const CANDIDATES: usize = 20_000;
+/// Candidates that are projected at a time, so that few of them are in memory twice. Whole blocks, so that the bits do not
+/// depend on it.
+const PROJECTED_AT_A_TIME: usize = 8 * ROWS_AT_A_TIME;
 /// Folds of a cross-validation, and the number of held-out tuples after which no further fold is tried.
 const FOLDS: usize = 5;
 const ENOUGH: usize = 500;
@@ -62,6 +65,12 @@ pub(super) type Rows<'a> = Vec<Option<&'a Matrix>>;
 
 /// Projects rows of a view.
 pub(super) type Project<'a> = Box<dyn Fn(usize, &Matrix) -> Result<Matrix> + 'a>;
+
+/// The projection of a model.
+pub(super) fn projection(model: &Model) -> Project<'static> {
+    let views: Vec<ViewModel> = model.views.iter().map(ViewModel::without_emission).collect();
+    Box::new(move |view, rows| views[view].project(rows))
+}
 
 /// The fits to all splits.
 pub(super) struct Folds<'a> {
@@ -119,9 +128,8 @@ impl<'a> Folds<'a> {
             let mut moments = monolingual.of_part(views, &seen)?;
             moments.merge(monolingual)?;
             let (fitted, _) = fit_model(&moments, views, &seen, &options, &())?;
-            let views = fitted.views.clone();
-            let project = move |view: usize, rows: &Matrix| views[view].project(rows);
-            Ok((fitted, Box::new(project) as Project))
+            let project = projection(&fitted);
+            Ok((fitted, project))
         })
     }
 
@@ -157,13 +165,20 @@ impl Candidates {
         let of_tuples = given.iter().filter_map(|tuple| tuple[view]);
         let chosen: BTreeSet<usize> = (0..rows.rows().min(CANDIDATES)).chain(of_tuples).collect();
         let chosen: Vec<usize> = chosen.into_iter().collect();
-        let latent = project(view, &rows.select(&chosen))?;
-        Ok(Some(Candidates { rows: chosen, side: Side::new(latent) }))
+        let (first, others) = chosen.split_at(chosen.len().min(PROJECTED_AT_A_TIME));
+        let first = project(view, &rows.select(first))?;
+        let dim = first.cols();
+        let mut latent = first.into_vec();
+        latent.reserve_exact(others.len() * dim);
+        for some in others.chunks(PROJECTED_AT_A_TIME) {
+            latent.extend_from_slice(project(view, &rows.select(some))?.as_slice());
+        }
+        Ok(Some(Candidates { rows: chosen, side: Side::new(Matrix::new(latent, dim)) }))
     }
 
-    /// The same words with other vectors.
-    pub(super) fn with_vectors(&self, vectors: Matrix) -> Self {
-        Candidates { rows: self.rows.clone(), side: Side::new(vectors) }
+    /// The vectors without the words.
+    pub(super) fn into_vectors(self) -> Matrix {
+        self.side.matrix().clone()
     }
 
     /// The place of a row among the candidates.

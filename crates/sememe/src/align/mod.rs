@@ -22,7 +22,7 @@ pub use self::alignment::{Alignment, PairCalibration};
 pub use self::extend::{Extended, extend};
 use self::finish_steps::finish_model;
 pub(crate) use self::finish_steps::{USUAL_STEPS, finished};
-use self::folds::{Folds, Project};
+use self::folds::{Folds, Project, projection};
 pub(crate) use self::folds::{Split, splits};
 use self::held_out::HeldOut;
 pub use self::held_out::shrinkage as held_out_shrinkage;
@@ -167,6 +167,7 @@ fn fit_prepared(
     // A model of few entries alone says nothing about one that learned from them.
     let tells = !is_learned || given.len() >= TELLING;
     let at_chance = if tells { held_out.at_chance() } else { Vec::new() };
+    drop(held_out);
     let monolingual = evidence.moments.of_single_views();
     let rows = Some((&prepared[..], tuples));
     let (mut alignment, mut warnings) = fit_to_evidence(evidence, rows, &options, observer)?;
@@ -177,8 +178,7 @@ fn fit_prepared(
     alignment.trained = Some(TrainedPairs::of(given, &names, |view, row| prepared[view].label(row)));
     let model = &alignment.model;
     let folds = Folds::of_model(model, &prepared, (&splits, given), &monolingual, &options.fit, observer);
-    let views = model.views.clone();
-    let project: Project = Box::new(move |view, rows| views[view].project(rows));
+    let project = projection(model);
     let finish = options.fit.finish_for(method, model.latent());
     // Given entries are surer than induced ones, if there are any that can choose.
     let tuned = if splits.is_empty() { tuples } else { given };

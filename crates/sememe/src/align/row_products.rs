@@ -5,21 +5,35 @@ use rayon::prelude::*;
 use crate::linalg::{Mat, product_of_columns};
 use crate::vectors::{Matrix, ROWS_AT_A_TIME};
 
+/// Rows of as many blocks as keep all threads busy.
+pub(super) fn rows_for_all_threads() -> usize {
+    2 * rayon::current_num_threads() * ROWS_AT_A_TIME
+}
+
 /// `Σ a bᵀ` over the rows of both, row-major.
 pub(super) fn sum_of_outer_products(a: &Matrix, b: &Matrix) -> Vec<f32> {
     let shape = (a.cols(), b.cols());
+    let mut total = vec![0.0; shape.0 * shape.1];
+    // The sums of few blocks are in memory at a time.
+    let rows = rows_for_all_threads();
+    for (a, b) in a.as_slice().chunks(rows * shape.0).zip(b.as_slice().chunks(rows * shape.1)) {
+        add_outer_products(&mut total, a, b, shape);
+    }
+    total
+}
+
+/// Adds `Σ a bᵀ` over the rows of both, which have as many columns as `shape` says. Sums over parts of the rows have the
+/// same bits if all parts but the last one are whole blocks.
+pub(super) fn add_outer_products(total: &mut [f32], a: &[f32], b: &[f32], shape: (usize, usize)) {
     let of_block = |(a, b): (&[f32], &[f32])| {
         let mut sum = vec![0.0; shape.0 * shape.1];
         product_of_columns(a, b, shape, &mut sum);
         sum
     };
-    let blocks = |matrix: &Matrix| ROWS_AT_A_TIME * matrix.cols();
-    let sums = a.as_slice().par_chunks(blocks(a)).zip(b.as_slice().par_chunks(blocks(b))).map(of_block);
-    let mut total = vec![0.0; shape.0 * shape.1];
+    let sums = a.par_chunks(ROWS_AT_A_TIME * shape.0).zip(b.par_chunks(ROWS_AT_A_TIME * shape.1)).map(of_block);
     for sum in sums.collect::<Vec<Vec<f32>>>() {
-        add(&mut total, 1.0, &sum);
+        add(total, 1.0, &sum);
     }
-    total
 }
 
 /// The entries of a map, row-major.

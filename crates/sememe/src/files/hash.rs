@@ -1,5 +1,12 @@
 //! A hash by which a replaced file is noticed without reading all of it.
 
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::ops::Range;
+use std::path::Path;
+
+use crate::error::{Error, Result};
+
 /// Number of blocks that are hashed.
 const BLOCKS: usize = 64;
 /// Bytes of a block: a page of memory.
@@ -13,17 +20,43 @@ const BLOCK: usize = 4096;
 pub(crate) fn sampled_hash(bytes: &[u8]) -> String {
     let mut hasher = blake3::Hasher::new();
     hasher.update(&(bytes.len() as u64).to_le_bytes());
-    if bytes.len() <= BLOCKS * BLOCK {
-        hasher.update(bytes);
-    } else {
-        for block in 0..BLOCKS {
-            // The last block ends where the file does.
-            let start = (bytes.len() - BLOCK) / (BLOCKS - 1) * block;
-            let start = if block == BLOCKS - 1 { bytes.len() - BLOCK } else { start };
-            hasher.update(&bytes[start..start + BLOCK]);
-        }
+    for block in blocks(bytes.len()) {
+        hasher.update(&bytes[block]);
     }
     hasher.finalize().to_hex().to_string()
+}
+
+/// The [`sampled_hash`] of a file that is read. Each page that is looked at in a mapped file may bring 2 MiB of the file
+/// into memory.
+pub(crate) fn sampled_hash_of_file(path: &Path) -> Result<String> {
+    let read = || -> io::Result<String> {
+        let mut file = File::open(path)?;
+        let len = file.metadata()?.len();
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(&len.to_le_bytes());
+        for block in blocks(usize::try_from(len).map_err(io::Error::other)?) {
+            let mut bytes = vec![0; block.len()];
+            file.seek(SeekFrom::Start(block.start as u64))?;
+            file.read_exact(&mut bytes)?;
+            hasher.update(&bytes);
+        }
+        Ok(hasher.finalize().to_hex().to_string())
+    };
+    read().map_err(|error| Error::read(path, error))
+}
+
+/// The parts of so many bytes that are hashed.
+fn blocks(len: usize) -> impl Iterator<Item = Range<usize>> {
+    let is_small = len <= BLOCKS * BLOCK;
+    (0..if is_small { 1 } else { BLOCKS }).map(move |block| match block {
+        _ if is_small => 0..len,
+        // The last block ends where the file does.
+        _ if block == BLOCKS - 1 => len - BLOCK..len,
+        _ => {
+            let start = (len - BLOCK) / (BLOCKS - 1) * block;
+            start..start + BLOCK
+        }
+    })
 }
 
 #[cfg(test)]
@@ -32,9 +65,13 @@ mod tests {
 
     #[test]
     fn the_beginning_the_end_and_the_length_count() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("file");
         for len in [10, BLOCKS * BLOCK, BLOCKS * BLOCK + 1, 3_000_000] {
             let bytes = vec![7; len];
             let hash = sampled_hash(&bytes);
+            std::fs::write(&file, &bytes).unwrap();
+            assert_eq!(hash, sampled_hash_of_file(&file).unwrap());
             assert_ne!(hash, sampled_hash(&bytes[1..]));
             for at in [0, len - 1] {
                 let mut changed = bytes.clone();

@@ -12,7 +12,7 @@ mod output;
 mod temporary;
 
 pub(crate) use self::bytes::little_endian;
-pub(crate) use self::hash::sampled_hash;
+pub(crate) use self::hash::{sampled_hash, sampled_hash_of_file};
 pub(crate) use self::input::{BYTE_ORDER_MARK, Bytes};
 pub use self::input::{Input, check_readable};
 pub(crate) use self::lock::{Lock, try_lock};

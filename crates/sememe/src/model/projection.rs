@@ -49,6 +49,12 @@ impl Model {
 }
 
 impl ViewModel {
+    /// What projecting needs: the same view without its distribution of `x` given `z`.
+    pub(crate) fn without_emission(&self) -> Self {
+        let ViewModel { name, mu, projection, .. } = self;
+        ViewModel { name: name.clone(), mu: mu.clone(), projection: projection.clone(), emission: None }
+    }
+
     /// The latent vector of every row `x`: `E[z|x]` for the generative models.
     pub fn project(&self, rows: &Matrix) -> Result<Matrix> {
         self.check_dimension(rows.cols())?;

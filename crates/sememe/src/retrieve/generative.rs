@@ -116,11 +116,14 @@ impl Pmi {
 
 /// Every row after a linear map of the space of rows. In f64: a row has the same image alone and among others.
 pub(super) fn mapped_rows(rows: &Matrix, map: &Mat) -> Matrix {
-    let mapped = by_blocks(rows, |rows, out: &mut Vec<f32>| {
-        let mapped = times(map, &rows);
-        out.extend(mapped.col_iter().flatten().map(|&x| x as f32));
+    let (dim, to) = (rows.cols(), map.nrows());
+    let mut mapped = vec![0.0_f32; rows.rows() * to];
+    let blocks = mapped.par_chunks_mut(ROWS_AT_A_TIME * to).zip(rows.as_slice().par_chunks(ROWS_AT_A_TIME * dim));
+    blocks.for_each(|(mapped, rows)| {
+        let columns = times(map, &columns(rows, dim));
+        mapped.iter_mut().zip(columns.col_iter().flatten()).for_each(|(mapped, &x)| *mapped = x as f32);
     });
-    Matrix::new(mapped, map.nrows())
+    Matrix::new(mapped, to)
 }
 
 /// `½ zᵀ A z` of every row `z`.
@@ -134,12 +137,17 @@ fn half_squares(rows: &Matrix, a: &Mat) -> Vec<f64> {
     })
 }
 
+/// Rows of this length as columns.
+fn columns(rows: &[f32], dim: usize) -> Mat {
+    Mat::from_fn(dim, rows.len() / dim, |i, j| f64::from(rows[j * dim + i]))
+}
+
 /// Applies `handle` to blocks of rows, given as columns, and concatenates the results.
 fn by_blocks<T: Send>(matrix: &Matrix, handle: impl Fn(Mat, &mut Vec<T>) + Sync) -> Vec<T> {
     let dim = matrix.cols();
     let blocks = matrix.as_slice().par_chunks(ROWS_AT_A_TIME * dim).map(|rows| {
         let mut out = Vec::new();
-        handle(Mat::from_fn(dim, rows.len() / dim, |i, j| f64::from(rows[j * dim + i])), &mut out);
+        handle(columns(rows, dim), &mut out);
         out
     });
     blocks.collect::<Vec<_>>().into_iter().flatten().collect()

@@ -6,7 +6,7 @@ use safetensors::Dtype;
 use serde::Deserialize;
 
 use crate::error::{Error, Place, Result};
-use crate::files::sampled_hash;
+use crate::files::sampled_hash_of_file;
 use crate::model::LatentView;
 use crate::tensors::{Tensor, TensorFile};
 use crate::vectors::safetensors::{KIND, VECTORS, VERSION, WORDS, write_with};
@@ -20,12 +20,11 @@ struct Metadata {
     fingerprint: Option<String>,
 }
 
-/// Writes the file and returns its [hash](sampled_hash).
+/// Writes the file and returns its [hash](crate::files::sampled_hash).
 pub(super) fn write(latent: &LatentView, path: &Path) -> Result<String> {
     let log_density = latent.log_density.as_deref().map(|values| (LOG_DENSITY.to_owned(), Tensor::f64s(values)));
     write_with(&latent.view.named(), log_density.into_iter().collect(), path)?;
-    // Mapped, as only a part of it is looked at. Nobody else knows the file yet.
-    Ok(sampled_hash(TensorFile::map(path)?.content()))
+    sampled_hash_of_file(path)
 }
 
 /// Whether this is a file as [`write()`] writes it, for a model of so many latent dimensions.

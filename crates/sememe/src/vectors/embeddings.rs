@@ -123,6 +123,9 @@ impl Embeddings {
 
     /// Lower-cases the words. Of words that become equal, the first is kept.
     pub fn lowercased(mut self) -> Self {
+        if self.vocabulary.iter().all(|word| word.to_lowercase() == word) {
+            return self;
+        }
         let mut vocabulary = Vocabulary::new();
         let mut kept = Vec::new();
         for (index, word) in self.vocabulary.iter().enumerate() {

@@ -157,7 +157,8 @@ impl Matrix {
         Matrix::new(values, to)
     }
 
-    /// Keeps only the rows with the given ascending indices, without a copy if the rows are not shared.
+    /// Keeps only the rows with the given ascending indices, without a copy if the rows are not shared. The memory of the
+    /// others is given back.
     pub(crate) fn keep(&mut self, indices: &[usize]) {
         let cols = self.cols;
         let values = self.as_mut_slice();
@@ -165,6 +166,12 @@ impl Matrix {
             values.copy_within(from * cols..(from + 1) * cols, to * cols);
         }
         self.rows = indices.len();
+        if let Storage::Owned { numbers, start } = &mut self.storage
+            && let Some(numbers) = Arc::get_mut(numbers)
+        {
+            numbers.truncate(*start + indices.len() * cols);
+            numbers.shrink_to_fit();
+        }
     }
 
     /// The first `count` rows, or all if there are fewer.
@@ -188,5 +195,25 @@ impl Matrix {
 impl std::fmt::Debug for Matrix {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Matrix({} x {})", self.rows, self.cols)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_that_are_not_kept_take_no_memory() {
+        let mut matrix = Matrix::new((0..60).map(|x| x as f32).collect(), 3);
+        let shared = matrix.clone();
+        for _ in 0..2 {
+            matrix.keep(&[0, 2, 5]);
+            assert_eq!(matrix.as_slice(), [0.0, 1.0, 2.0, 6.0, 7.0, 8.0, 15.0, 16.0, 17.0]);
+            let Storage::Owned { numbers, .. } = &matrix.storage else { panic!("its numbers are its own") };
+            assert_eq!(numbers.capacity(), 9);
+            // The first time the numbers were shared, the second time they are not.
+            matrix = Matrix::new(shared.as_slice().to_vec(), 3);
+        }
+        assert_eq!(shared.rows(), 20);
     }
 }
