@@ -1,21 +1,28 @@
 //! `sememe demo`: the whole pipeline on real vectors and a dictionary that are part of the program.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Instant;
 
+use anyhow::Context;
 use sememe::space::Space;
 use sememe_report::check_writable;
 use sememe_report::demo::{self, Example, LANGUAGES};
 use serde_json::{Value, json};
 
 use super::align::summary;
-use crate::arguments::{Demo, Global};
+use super::serve::serve;
+use crate::arguments::{Demo, Global, SERVING};
 use crate::output::{self, count};
+use crate::progress::Interruption;
 
 /// The default folder of the report.
 pub const REPORT: &str = "sememe-report";
 
-pub fn run(arguments: &Demo, global: &Global) -> anyhow::Result<()> {
+pub fn run(arguments: &Demo, global: &Global, interruption: &Arc<Interruption>) -> anyhow::Result<()> {
+    if !arguments.serve {
+        global.refuse(&SERVING, "nothing is served without --serve")?;
+    }
     if let Some(folder) = &arguments.keep {
         Space::check_writable(folder)?;
     }
@@ -52,6 +59,7 @@ pub fn run(arguments: &Demo, global: &Global) -> anyhow::Result<()> {
             Some(folder) => {
                 format!("The space is in {0}; try: sememe translate {0} --from fi --to fr talo", folder.display())
             }
+            None if arguments.serve => String::new(),
             None => "Keep the space with --keep FOLDER, then try the other commands on it.".to_owned(),
         };
         let page = page.map_or(String::new(), |page| format!("\n\nFor more, open {} in a browser.", page.display()));
@@ -62,7 +70,30 @@ pub fn run(arguments: &Demo, global: &Global) -> anyhow::Result<()> {
             precision_table(&demo),
             examples_table(&demo.examples),
         )
-    })
+    })?;
+    match arguments.serve {
+        true => serve_demo(&demo, arguments, global, interruption),
+        false => Ok(()),
+    }
+}
+
+/// Serves the space of the demo, from the folder where it is kept or from a temporary one.
+fn serve_demo(
+    demo: &demo::Demo,
+    arguments: &Demo,
+    global: &Global,
+    interruption: &Arc<Interruption>,
+) -> anyhow::Result<()> {
+    let temporary = tempfile::tempdir().context("cannot make a temporary folder for the space")?;
+    let path = match &arguments.keep {
+        Some(folder) => folder.clone(),
+        None => {
+            let path = temporary.path().join("demo");
+            Space::write(&path, &demo.aligned.alignment, &demo.aligned.latent)?;
+            path
+        }
+    };
+    serve(vec![("demo".to_owned(), path)], &arguments.serving, global, interruption)
 }
 
 /// The folder for the report. If the default folder cannot be used, the demo runs without a report.

@@ -17,6 +17,7 @@ pub mod neighbors;
 pub mod project;
 pub mod reproduce;
 pub mod sample;
+pub mod serve;
 pub mod translate;
 
 use std::path::{Path, PathBuf};

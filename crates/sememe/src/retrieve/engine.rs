@@ -19,7 +19,8 @@ use super::side::Indexed;
 use crate::error::Result;
 use crate::observe::{Meter, Observer, Stage};
 
-/// Up to this many queries, exhaustive search is cheaper than preparing a screen.
+/// Up to this many queries, exhaustive search is cheaper than preparing a screen. One that is prepared already is used for
+/// any number: it reads a quarter of the memory.
 const MOST_QUERIES_WITHOUT_SCREEN: usize = 16;
 /// Targets that one thread scores at a time in exhaustive search.
 const SEGMENT: usize = 4096;
@@ -63,7 +64,8 @@ impl Search<'_> {
     }
 
     pub(super) fn run_on_cpu(&self) -> Result<Vec<Found>> {
-        if self.queries.len() <= MOST_QUERIES_WITHOUT_SCREEN { self.scan() } else { self.screened() }
+        let is_worth_it = self.queries.len() > MOST_QUERIES_WITHOUT_SCREEN || self.targets.has_screen();
+        if is_worth_it { self.screened() } else { self.scan() }
     }
 
     /// The exact score.
@@ -105,6 +107,20 @@ impl Search<'_> {
             })
             .collect();
         Ok(self.merge(found, self.queries.len()))
+    }
+
+    /// The score of every target for every query by the first ranking.
+    pub(super) fn all(&self) -> Result<Vec<Vec<f64>>> {
+        let meter = Meter::new(self.observer, self.stage, self.queries.len());
+        let targets = self.targets.rows();
+        let scores = |query: usize| {
+            meter.check()?;
+            let score = |target| self.score(targets, &self.rankings[0], query, target).score;
+            let scores = (0..targets.len()).into_par_iter().with_min_len(SEGMENT).map(score).collect();
+            meter.advance(1)?;
+            Ok(scores)
+        };
+        (0..self.queries.len()).map(scores).collect()
     }
 
     /// How many targets are searched.
