@@ -71,7 +71,10 @@ app.go = (view, params) => go(view, { ...app.base(), ...params });
 
 function drawTabs(current) {
   const tab = (name) => h('a', { href: app.href(name), 'aria-current': name === current ? 'page' : null }, VIEWS[name].title);
-  show(document.getElementById('tabs'), app.api.views.map(tab));
+  const tabs = document.getElementById('tabs');
+  show(tabs, app.api.views.map(tab));
+  const { offsetLeft, offsetWidth } = tabs.querySelector('[aria-current]');
+  tabs.scrollLeft = offsetLeft + offsetWidth / 2 - tabs.clientWidth / 2;
 }
 
 function setTheme(theme) {

@@ -82,6 +82,7 @@ export class Embedded {
         map: stored.map && { values: this.floats(stored.map), isTransposed: stored.transposed },
         from: forth, to: back, sorted: targets,
         induced: new Int32Array(this.buffer, ...this.part(stored.induced.rows, 4)),
+        trained: stored.induced.trained && this.bytes(stored.induced.trained),
         confidences: stored.induced.confidences && this.floats(stored.induced.confidences),
       });
     }
@@ -93,6 +94,12 @@ export class Embedded {
     const vector = new Float32Array(this.latent);
     for (let at = 0; at < this.latent; at += 1) vector[at] = view.vectors[row * this.latent + at] * view.columns[at] * view.rows[row];
     return vector;
+  }
+
+  /** The lengths of all latent vectors of a view. */
+  norms(view) {
+    view.norms ??= Float32Array.from(view.words, (_, at) => norm(this.vector(view, at)));
+    return view.norms;
   }
 
   mapped(vector, map) {
@@ -142,9 +149,9 @@ export class Embedded {
 
   /** The cosines of a word with its own view, as the latent vectors are. */
   ownCosines(view, row) {
-    view.norms ??= Float32Array.from(view.words, (_, at) => norm(this.vector(view, at)));
+    const norms = this.norms(view);
     const products = this.products(this.vector(view, row), view);
-    return products.map((product, at) => product / (view.norms[row] * view.norms[at] || Infinity));
+    return products.map((product, at) => product / (norms[row] * norms[at] || Infinity));
   }
 
   /** Confidences of the best scores, in descending order, of a word in this row; see `Calibration` of the library. */

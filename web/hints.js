@@ -3,7 +3,8 @@
 import { h } from './dom.js';
 import { languageName, word } from './language.js';
 
-const HUB = 0.99;
+/** A candidate nearer to everything than this share of its view is called a hub. */
+export const HUB = 0.99;
 /** The word spelled alike is no false friend if it is among so many candidates. */
 const AMONG = 10;
 /** It counts only if the space is so sure of what it means: vocabularies hold many foreign words. */

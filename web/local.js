@@ -1,11 +1,10 @@
 // Answers out of the page itself: the methods of `Http`, computed from the embedded space.
 
 import { Completion } from './completion.js';
+import { HUB } from './hints.js';
 import { Embedded, inTurns, norm, rankOf, top } from './embedded.js';
 
 const SUGGESTIONS = 5;
-/** A candidate nearer to everything than this share of its view is a hub. */
-const HUB = 0.99;
 /** Words with so much of their beginning in common are forms of one word. */
 const STEM = 0.6;
 
@@ -84,7 +83,7 @@ export class Local {
         word: hit.word, row: hit.row, confidence: hit.confidence,
         scores: { nn: cosines[hit.row], csls: hit.score, pmi: null },
         ranks: { nn: rankOf(cosines, hit.row), csls: rank + 1, pmi: null },
-        mutual: rank === 0 && back?.row === row, induced: pair.induced[row] === hit.row, training: null,
+        mutual: rank === 0 && back?.row === row, induced: pair.induced[row] === hit.row, training: pair.trained && pair.induced[row] === hit.row ? pair.trained[row] === 1 : null,
         hub: { mean_cosine: mean, percentile: shareBelow(pair.sorted, mean) }, back,
       };
     });
@@ -98,7 +97,10 @@ export class Local {
 
   async factors({ from = 0, count = 10, top: most = 8 }) {
     const { latent, about, views } = this.data;
-    const coordinate = (view, index) => Float32Array.from(view.words, (_, row) => view.vectors[row * latent + index] * view.columns[index] * view.rows[row]);
+    const coordinate = (view, index) => {
+      const norms = this.data.norms(view);
+      return Float32Array.from(view.words, (_, row) => (view.vectors[row * latent + index] * view.columns[index] * view.rows[row]) / (norms[row] || Infinity));
+    };
     const indices = [...Array(latent).keys()].slice(from, from + count);
     const factors = indices.map((index) => ({
       index, correlation: about.correlations?.[index] ?? null, views: views.map((view) => this.ends(coordinate(view, index), view, most)),
@@ -122,8 +124,8 @@ export class Local {
     const axis = mean(positive).map((value, at) => value - low[at]);
     const views = data.views.map((view) => {
       const products = data.products(axis, view);
-      data.ownCosines(view, 0);
-      return this.ends(products.map((product, row) => product / (view.norms[row] || Infinity)), view, most);
+      const norms = data.norms(view);
+      return this.ends(products.map((product, row) => product / (norms[row] || Infinity)), view, most);
     });
     return { views, unknown: [] };
   }
@@ -158,12 +160,12 @@ export class Local {
     return points;
   }
 
-  async induce({ from, to, limit }) {
+  async induce({ from, to, limit, skip_training: skips }) {
     const [source, target] = [this.data.view(from), this.data.view(to)];
-    const { induced, confidences } = this.data.pair(source, target);
-    const rows = [...source.words.keys()].filter((row) => induced[row] >= 0);
+    const { induced, confidences, trained } = this.data.pair(source, target);
+    const rows = [...source.words.keys()].filter((row) => induced[row] >= 0 && !(skips && trained?.[row]));
     if (confidences) rows.sort((a, b) => confidences[b] - confidences[a] || a - b);
-    const pairs = rows.slice(0, limit).map((row) => ({ source: source.words[row], target: target.words[induced[row]], confidence: confidences ? confidences[row] : null, training: null }));
+    const pairs = rows.slice(0, limit).map((row) => ({ source: source.words[row], target: target.words[induced[row]], confidence: confidences ? confidences[row] : null, training: trained ? trained[row] === 1 : null }));
     return { pairs };
   }
 

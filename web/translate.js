@@ -3,13 +3,11 @@
 import { count, failure, h, icon, percent, show } from './dom.js';
 import { examples } from './examples.js';
 import { colour, label, languageName, word } from './language.js';
-import { hints } from './hints.js';
+import { HUB, hints } from './hints.js';
 import { searchBox } from './search.js';
 
 const CANDIDATES = 8;
 const NEIGHBOURS = 12;
-/** A candidate nearer to everything than this share of its view is called a hub. */
-export const HUB = 0.99;
 
 const MARKS = {
   mutual: ['mutual', 'Each is the best translation of the other.'],

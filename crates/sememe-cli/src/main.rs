@@ -105,6 +105,7 @@ fn outputs(command: &Command) -> Vec<PathBuf> {
         Command::Inspect(arguments) => arguments.curve.iter().cloned().collect(),
         Command::Lexicon(Lexicon::Induce(arguments)) => vec![arguments.output.clone(), arguments.space.clone()],
         Command::Translate(arguments) => vec![arguments.space.clone()],
+        Command::Page(arguments) => vec![arguments.output.clone(), arguments.space.clone()],
         Command::Serve(arguments) => arguments.named_spaces().into_iter().map(|(_, path)| path).collect(),
         Command::Evaluate(Evaluate::Translation(arguments)) => {
             std::iter::once(&arguments.what).chain(&arguments.compare).cloned().collect()
@@ -153,6 +154,7 @@ fn run_command(command: &Command, global: &Global, interruption: &Arc<Interrupti
         Command::Extend(arguments) => commands::extend::run(arguments, global, interruption),
         Command::Moments(arguments) => commands::moments::run(arguments, global),
         Command::Translate(arguments) => commands::translate::run(arguments, global),
+        Command::Page(arguments) => commands::page::run(arguments, global),
         Command::Serve(arguments) => commands::serve::run(arguments, global, interruption),
         Command::Lexicon(Lexicon::Induce(arguments)) => commands::lexicon::induce(arguments, global),
         Command::Neighbors(arguments) => commands::neighbors::run(arguments, global),

@@ -16,6 +16,9 @@ pub enum Error {
     /// The options contradict each other.
     #[error("{0}")]
     Options(String),
+    /// The page cannot be made into one file.
+    #[error("the page cannot be made: {0}")]
+    Page(&'static str),
     /// Nothing can listen at the address.
     #[error("cannot listen at {address}; name another --port or --bind")]
     Bind {
@@ -35,7 +38,7 @@ impl Error {
         match self {
             Error::Space(error) => error.is_bad_input(),
             Error::Options(_) => true,
-            Error::Bind { .. } | Error::Threads(_) => false,
+            Error::Page(_) | Error::Bind { .. } | Error::Threads(_) => false,
         }
     }
 }

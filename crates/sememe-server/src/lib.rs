@@ -27,6 +27,7 @@ pub mod page;
 mod passes;
 mod served;
 mod server;
+pub mod standalone;
 mod upkeep;
 
 pub use self::error::{Error, Result};

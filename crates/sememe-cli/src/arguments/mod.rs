@@ -4,6 +4,7 @@ mod evaluation;
 mod fitting;
 mod gathering;
 mod learning;
+mod paging;
 mod reading;
 mod reproduction;
 mod retrieval;
@@ -29,6 +30,7 @@ pub use self::fitting::Fitting;
 use self::gathering::GATHERING;
 pub use self::gathering::{Gathering, Identical, Which};
 pub use self::learning::Learning;
+pub use self::paging::Page;
 use self::reading::parse_format;
 pub use self::reading::{Named, READING, Reading};
 pub use self::reproduction::Reproduce;
@@ -148,6 +150,8 @@ pub enum Command {
     Translate(Translate),
     /// Serve spaces: a page to look around in them, and an HTTP API
     Serve(Serve),
+    /// Write a space and the page to look around in it as one file
+    Page(Page),
     /// Make dictionaries out of a space
     #[command(subcommand)]
     Lexicon(Lexicon),

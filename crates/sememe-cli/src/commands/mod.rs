@@ -14,6 +14,7 @@ pub mod lexicon;
 pub mod man;
 pub mod moments;
 pub mod neighbors;
+pub mod page;
 pub mod project;
 pub mod reproduce;
 pub mod sample;

@@ -16,7 +16,10 @@ pub fn run(arguments: &Page, global: &Global) -> anyhow::Result<()> {
     write(&arguments.output, html.as_bytes())?;
     if summary.is_cut {
         let kept = count(arguments.max_words);
-        output::warn(global, format_args!("the page has the first {kept} words of each view; `sememe serve` shows all"));
+        output::warn(
+            global,
+            format_args!("the page has the first {kept} words of each view; `sememe serve` shows all"),
+        );
     }
     let json = serde_json::json!({ "page": arguments.output, "views": summary.views, "bytes": summary.bytes });
     output::result(global, json, || {

@@ -60,6 +60,11 @@ impl Places {
         if self.0.is_empty() { [0.0; 4] } else { found }
     }
 
+    /// `x, y` of every word.
+    pub(crate) fn values(&self) -> &[f32] {
+        &self.0
+    }
+
     /// Little-endian float32.
     pub(crate) fn bytes(&self) -> Vec<u8> {
         self.0.iter().flat_map(|x| x.to_le_bytes()).collect()

@@ -42,7 +42,8 @@ mod tests {
 
     #[test]
     fn elements_are_off_by_half_a_step_at_most() {
-        let values: Vec<f32> = (0..60).map(|at| (at as f32 * 1.7).sin() * if at % 3 == 0 { 40.0 } else { 0.1 }).collect();
+        let values: Vec<f32> =
+            (0..60).map(|at| (at as f32 * 1.7).sin() * if at % 3 == 0 { 40.0 } else { 0.1 }).collect();
         let matrix = Matrix::new(values.clone(), 3);
         let quantised = Quantised::of(&matrix, 20);
         for (at, value) in values.iter().enumerate() {

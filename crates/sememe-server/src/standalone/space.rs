@@ -179,8 +179,12 @@ impl Cut<'_> {
         let [source, target] = [from, to].map(|view| self.opened.views[view].name.as_str());
         let options = InduceOptions::default().with_criterion(Criterion::CSLS).with_max_words(Some(self.words(from)));
         let induction = Induction::open(&self.opened.space, source, target, &options, observer)?;
-        let found: HashMap<usize, _> =
-            induction.run(observer)?.into_iter().filter(|pair| pair.to < self.words(to)).map(|pair| (pair.from, pair)).collect();
+        let found: HashMap<usize, _> = induction
+            .run(observer)?
+            .into_iter()
+            .filter(|pair| pair.to < self.words(to))
+            .map(|pair| (pair.from, pair))
+            .collect();
         let rows = (0..self.words(from)).map(|row| found.get(&row).map_or(-1, |pair| pair.to as i32));
         let confidence = |row: usize| found.get(&row).and_then(|pair| pair.confidence).unwrap_or(0.0) as f32;
         let confidences = induction.has_confidences().then(|| writer.floats((0..self.words(from)).map(confidence)));
@@ -189,9 +193,13 @@ impl Cut<'_> {
             let words = found.get(&row).map(|pair| [sources.word(row), targets.word(pair.to)]);
             words.and_then(|words| self.opened.is_trained([from, to], words)).map(u8::from)
         };
-        let trained: Option<Vec<u8>> = self.opened.space.alignment().trained.is_some().then(|| {
-            (0..self.words(from)).map(|row| is_trained(row).unwrap_or(0)).collect()
-        });
+        let trained: Option<Vec<u8>> = self
+            .opened
+            .space
+            .alignment()
+            .trained
+            .is_some()
+            .then(|| (0..self.words(from)).map(|row| is_trained(row).unwrap_or(0)).collect());
         Ok(json!({
             "rows": writer.rows(rows),
             "confidences": confidences,
@@ -206,12 +214,16 @@ fn bilinear(pair: &PairCoordinates, latent: usize) -> Vec<f32> {
     let identity: Vec<f32> = (0..latent * latent).map(|at| f32::from(u8::from(at / latent == at % latent))).collect();
     let identity = Matrix::new(identity, latent);
     let (queries, targets) = (pair.of_queries(&identity), pair.of_targets(&identity));
-    let product = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum::<f64>() as f32;
+    let product =
+        |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum::<f64>() as f32;
     let rows = |matrix: &Matrix| -> Vec<Vec<f32>> {
         matrix.as_slice().chunks_exact(matrix.cols()).map(<[f32]>::to_vec).collect()
     };
     let targets = rows(&targets);
-    rows(&queries).iter().flat_map(|query| targets.iter().map(|target| product(query, target)).collect::<Vec<_>>()).collect()
+    rows(&queries)
+        .iter()
+        .flat_map(|query| targets.iter().map(|target| product(query, target)).collect::<Vec<_>>())
+        .collect()
 }
 
 fn lengths(matrix: &Matrix) -> Vec<f32> {
