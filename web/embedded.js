@@ -168,9 +168,17 @@ export class Embedded {
     });
   }
 
+  /** Puts the best translation first that was found with the full vectors: by bytes, another one may be as good. */
+  correct(csls, first) {
+    if (!(first >= 0)) return;
+    const best = csls.reduce((most, score) => Math.max(most, score), -Infinity);
+    if (csls[first] < best) csls[first] = best + 1e-6;
+  }
+
   /** The best translations of a word with their confidences; at least as many as confidences depend on. */
   best(from, row, to, k) {
     const { cosines, csls } = this.scores(from, row, to);
+    this.correct(csls, this.pair(from, to).induced[row]);
     const rows = top(csls, Math.max(k, CALIBRATED));
     const confidences = this.confidences(this.pair(from, to).calibration, rows.map((one) => csls[one]), row);
     return { cosines, csls, hits: rows.slice(0, k).map((one, at) => ({ row: one, word: to.words[one], score: csls[one], confidence: confidences[at] })) };

@@ -49,9 +49,9 @@ function strip(app, correlations, from) {
   return h('div', { class: 'strip', title: 'Correlations of all factors' }, drawing);
 }
 
-function pages(app, from, latent) {
+function pages(app, from, latent, name) {
   const link = (to, text) => to >= 0 && to < latent && h('a', { class: 'button', href: app.href('factors', { from: to }) }, text);
-  return h('nav', { class: 'pages', 'aria-label': 'Factors' }, link(from - PAGE, 'Previous'),
+  return h('nav', { class: 'pages', 'aria-label': name }, link(from - PAGE, 'Previous'),
     h('span', { class: 'soft' }, `${from + 1}–${Math.min(latent, from + PAGE)} of ${count(latent)}`), link(from + PAGE, 'Next'));
 }
 
@@ -59,7 +59,7 @@ function pages(app, from, latent) {
 function pole(app, title, list, changed) {
   const chip = (one, at) => h('span', { class: `chip ${colour(app.space, one.view)}` }, h('span', { class: 'swatch' }), word(one.word, one.view),
     h('button', { class: 'quiet', type: 'button', 'aria-label': `Remove ${one.word}`, onclick: () => changed(list.filter((_, other) => other !== at)) }, icon('close')));
-  return h('div', { class: 'pole' }, h('h4', {}, title), h('p', { class: 'chips' }, list.map(chip)),
+  return h('div', { class: 'pole' }, h('h3', {}, title), h('p', { class: 'chips' }, list.map(chip)),
     searchBox(app, { label: `Add a word to ${title}`, placeholder: 'Add a word', keeps: false, onpick: (picked) => changed([...list, picked]) }));
 }
 
@@ -111,9 +111,11 @@ export function factorsView(app, main, params) {
     const from = Math.max(0, Math.floor(Number(given.from) || 0));
     try {
       const drawn = drawOwn(given, signal);
+      // Waited for below, if that is reached.
+      drawn.catch(() => {});
       const answer = await app.api.factors({ space: app.space.name, from, count: PAGE, top: TOP }, { signal });
-      show(list, app.space.correlations?.length > 1 && strip(app, app.space.correlations, from), pages(app, from, answer.latent),
-        answer.factors.map((one) => factor(app, one)), pages(app, from, answer.latent));
+      show(list, app.space.correlations?.length > 1 && strip(app, app.space.correlations, from), pages(app, from, answer.latent, 'Factors'),
+        answer.factors.map((one) => factor(app, one)), pages(app, from, answer.latent, 'More factors'));
       app.announce(`Factors ${from + 1} to ${from + answer.factors.length}`);
       await drawn;
     } catch (error) {

@@ -94,7 +94,7 @@ async function headword(app, from, place, signal) {
 
 export function translateView(app, main, params) {
   const search = searchBox(app, {
-    label: 'Word', placeholder: 'Type a word in any language', onpick: (picked) => app.go('translate', picked),
+    label: 'Word', placeholder: 'Type a word in any language', onpick: (picked) => app.go('translate', { view: picked.view, word: picked.word }),
   });
   const content = h('div', { class: 'content' });
   show(main, h('h1', { class: 'hidden' }, 'Translate'), h('div', { class: 'searching' }, search), content);
