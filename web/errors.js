@@ -12,6 +12,7 @@ const REASONS = {
   inflection: ['inflection', 'Another form of the same word.'],
   'other sense': ['other sense', 'What was chosen is right for another meaning of the word, or the entry is wrong.'],
   near: ['near', 'Something related was chosen.'],
+  far: ['far', 'What was chosen has little to do with it.'],
 };
 
 function reason(name) {
@@ -58,10 +59,10 @@ function table(app, from, to, errors) {
     show(filters, filter(null, 'all', errors.length), reasons.map((name) => filter(name, name, errors.filter((one) => one.reason === name).length)));
   };
   draw();
-  const head = [['word'], ['the space says'], ['the dictionary says'], ['its rank', 'Place of the dictionary’s word among all words'],
-    ['margin', 'How much better the space likes its own choice'], ['why']];
+  const head = [['word'], ['the space says'], ['the dictionary says'], ['its rank', 'Place of the dictionary’s word among all words', 'rank'],
+    ['margin', 'How much better the space likes its own choice', 'rank'], ['why']];
   return [filters, h('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': 'Errors' }, h('table', { class: 'list' },
-    h('thead', {}, h('tr', {}, head.map(([text, title]) => h('th', { scope: 'col', title }, text)))), body)), more];
+    h('thead', {}, h('tr', {}, head.map(([text, title, kind]) => h('th', { scope: 'col', title, class: kind }, text)))), body)), more];
 }
 
 export function errorsView(app, main, params) {

@@ -164,7 +164,8 @@ class MapView {
     clearTimeout(this.poll);
     this.wanted = name;
     try {
-      const { layouts } = await this.app.api.map({ space: this.app.space.name, layout: name }, { signal: this.asked.signal });
+      // The layout at hand tells how far the others are.
+      const { layouts } = await this.app.api.map({ space: this.app.space.name, layout: this.layout }, { signal: this.asked.signal });
       this.available = layouts;
       const state = layouts.find((one) => one.name === name);
       this.progress.hidden = state.ready;
@@ -262,10 +263,11 @@ class MapView {
     for (const point of new Set([...from, ...(this.chosen >= 0 ? [this.chosen] : [])])) {
       if (!this.isShown(point)) continue;
       const [x, y] = this.camera.toScreen(...data.place(point));
-      context.strokeStyle = `rgb(${this.colourOf(point).join(' ')} / ${point === this.chosen ? 0.9 : 0.45})`;
+      context.strokeStyle = `rgb(${this.colourOf(point).join(' ')} / ${point === this.chosen ? 0.9 : 0.35})`;
       context.lineWidth = point === this.chosen ? 2 : 1.2;
       for (const link of this.links.of(point)) {
-        if (!this.isShown(link.point)) continue;
+        // Lines that lead out of the picture only cover it.
+        if (point === this.chosen ? !this.isShown(link.point) : !this.locate(link.point)) continue;
         context.beginPath();
         context.moveTo(x, y);
         context.lineTo(...this.camera.toScreen(...data.place(link.point)));

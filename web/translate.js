@@ -29,7 +29,7 @@ function marks(candidate, gold) {
     training: candidate.training,
     mutual: candidate.mutual,
     induced: candidate.induced && !candidate.training,
-    hub: candidate.hub?.percentile >= HUB,
+    hub: candidate.hub?.percentile >= HUB && candidate.ranks.nn < candidate.ranks.csls,
   };
   return Object.keys(has).filter((name) => has[name]).map(mark);
 }

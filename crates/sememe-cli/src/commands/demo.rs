@@ -8,6 +8,7 @@ use anyhow::Context;
 use sememe::space::Space;
 use sememe_report::check_writable;
 use sememe_report::demo::{self, Example, LANGUAGES};
+use sememe_server::standalone;
 use serde_json::{Value, json};
 
 use super::align::summary;
@@ -18,6 +19,8 @@ use crate::progress::Interruption;
 
 /// The default folder of the report.
 pub const REPORT: &str = "sememe-report";
+/// The name of the space where it is shown.
+const NAME: &str = "demo";
 
 pub fn run(arguments: &Demo, global: &Global, interruption: &Arc<Interruption>) -> anyhow::Result<()> {
     if !arguments.serve {
@@ -30,10 +33,10 @@ pub fn run(arguments: &Demo, global: &Global, interruption: &Arc<Interruption>) 
     let start = Instant::now();
     let demo = demo::Demo::run()?;
     let seconds = start.elapsed().as_secs_f64();
-    if let Some(folder) = &arguments.keep {
-        Space::write(folder, &demo.aligned.alignment, &demo.aligned.latent)?;
-    }
-    let page = report_folder.map(|folder| demo.report(global.seed)?.write(&folder)).transpose()?;
+    let temporary = tempfile::tempdir().context("cannot make a temporary folder for the space")?;
+    let space = arguments.keep.clone().unwrap_or_else(|| temporary.path().join(NAME));
+    Space::write(&space, &demo.aligned.alignment, &demo.aligned.latent)?;
+    let page = report_folder.map(|folder| write_report(&demo, &space, &folder, global)).transpose()?;
 
     let by_direction: serde_json::Map<String, Value> = (demo.directions.iter())
         .map(|direction| {
@@ -72,28 +75,17 @@ pub fn run(arguments: &Demo, global: &Global, interruption: &Arc<Interruption>) 
         )
     })?;
     match arguments.serve {
-        true => serve_demo(&demo, arguments, global, interruption),
+        true => serve(vec![(NAME.to_owned(), space)], &arguments.serving, global, interruption),
         false => Ok(()),
     }
 }
 
-/// Serves the space of the demo, from the folder where it is kept or from a temporary one.
-fn serve_demo(
-    demo: &demo::Demo,
-    arguments: &Demo,
-    global: &Global,
-    interruption: &Arc<Interruption>,
-) -> anyhow::Result<()> {
-    let temporary = tempfile::tempdir().context("cannot make a temporary folder for the space")?;
-    let path = match &arguments.keep {
-        Some(folder) => folder.clone(),
-        None => {
-            let path = temporary.path().join("demo");
-            Space::write(&path, &demo.aligned.alignment, &demo.aligned.latent)?;
-            path
-        }
-    };
-    serve(vec![("demo".to_owned(), path)], &arguments.serving, global, interruption)
+/// Writes the report with the page that words can be typed into. Returns the path of the report.
+fn write_report(demo: &demo::Demo, space: &Path, folder: &Path, global: &Global) -> anyhow::Result<PathBuf> {
+    let mut report = demo.report(global.seed)?;
+    let (explorer, _) = standalone::page(space, NAME, standalone::MOST_WORDS, &())?;
+    report.explorer = Some(explorer);
+    Ok(report.write(folder)?)
 }
 
 /// The folder for the report. If the default folder cannot be used, the demo runs without a report.

@@ -83,3 +83,49 @@ pub fn page(space: &Path, name: &str, max_words: usize, observer: &dyn Observer)
 fn source(text: &str) -> String {
     format!("sha256-{}", STANDARD.encode(Sha256::digest(text.as_bytes())))
 }
+
+#[cfg(test)]
+mod tests {
+    use sememe::align;
+    use sememe::lexicon::Tuples;
+    use sememe::space::Space;
+    use sememe::vectors::{Embeddings, Matrix, View, Vocabulary};
+
+    use super::*;
+
+    /// A space of two views whose first word would end a script.
+    fn space(path: &Path) {
+        let rows = |turn: f32| Matrix::new((0..90).map(|x| (x as f32 * 1.7 + turn).sin()).collect(), 3);
+        let mut tuples = Tuples::new(2);
+        (0..30).for_each(|row| assert!(tuples.add(&[Some(row), Some(row)])));
+        let words =
+            |view: &str| (0..30).map(|row| if row == 0 { "</script>".to_owned() } else { format!("{view}{row}") });
+        let view = |name: &str, turn: f32| {
+            let words: Vec<String> = words(name).collect();
+            let vocabulary = words.iter().map(String::as_str).collect::<Vocabulary>();
+            View::from_embeddings(name, Embeddings::new(vocabulary, rows(turn)))
+        };
+        let aligned = align::align(vec![view("a", 0.0), view("b", 0.1)], &tuples, &Default::default(), &()).unwrap();
+        Space::write(path, &aligned.alignment, &aligned.latent).unwrap();
+    }
+
+    #[test]
+    fn a_page_has_its_policy_its_words_as_data_and_no_more_words_than_asked_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("space");
+        space(&path);
+        let (html, summary) = page(&path, "<name>", 10, &()).unwrap();
+        assert_eq!(summary.views, [("a".to_owned(), 10), ("b".to_owned(), 10)]);
+        assert!(summary.is_cut && summary.bytes == html.len());
+        // Scripts are the two blocks of data and the page's own, whose hash the policy has.
+        assert_eq!(html.matches("</script").count(), 3);
+        let script = html.split("<script type=\"module\">").nth(1).unwrap().split("</script>").next().unwrap();
+        assert!(html.contains(&format!("script-src '{}'", source(script))));
+        let style = html.split("<style>").nth(1).unwrap().split("</style>").next().unwrap();
+        assert!(html.contains(&format!("style-src '{}'", source(style))));
+        assert!(!html.contains("<name>") && !html.contains("assets/"));
+        let (_, whole) = page(&path, "space", MOST_WORDS, &()).unwrap();
+        assert_eq!(whole.views[0].1, 30);
+        assert!(!whole.is_cut);
+    }
+}
