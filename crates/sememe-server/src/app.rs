@@ -29,6 +29,8 @@ pub(crate) struct App {
     pub(crate) log: Log,
     quick: Semaphore,
     slow: Semaphore,
+    /// Whether the server ends, and nothing long is to go on.
+    has_ended: AtomicBool,
 }
 
 /// How much a computation takes, which decides with what it competes.
@@ -42,7 +44,17 @@ pub(crate) enum Effort {
 
 impl App {
     pub(crate) fn new(options: Options, spaces: Vec<Served>, passes: Passes, metrics: Arc<Metrics>, log: Log) -> Self {
-        App { options, spaces, passes, metrics, log, quick: Semaphore::new(QUICK), slow: Semaphore::new(SLOW) }
+        let (quick, slow) = (Semaphore::new(QUICK), Semaphore::new(SLOW));
+        App { options, spaces, passes, metrics, log, quick, slow, has_ended: AtomicBool::new(false) }
+    }
+
+    /// Stops what the server does by itself.
+    pub(crate) fn end(&self) {
+        self.has_ended.store(true, Ordering::Relaxed);
+    }
+
+    pub(crate) fn has_ended(&self) -> bool {
+        self.has_ended.load(Ordering::Relaxed)
     }
 
     pub(crate) fn notice(&self, message: impl Into<String>) {

@@ -100,7 +100,7 @@ impl Opened {
         };
         let views = names.collect::<Vec<_>>().into_par_iter().map(open).collect::<sememe::Result<Vec<_>>>()?;
         let preparing = (0..views.len() * views.len()).map(|_| tokio::sync::Mutex::default()).collect();
-        Ok(Opened {
+        let opened = Opened {
             number: NUMBER.fetch_add(1, Ordering::Relaxed),
             name: name.to_owned(),
             views,
@@ -110,7 +110,9 @@ impl Opened {
             hubs: Mutex::default(),
             induced: Mutex::default(),
             space,
-        })
+        };
+        opened.layouts.take_kept(&opened);
+        Ok(opened)
     }
 
     pub(crate) fn latent(&self) -> usize {

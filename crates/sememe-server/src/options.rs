@@ -58,7 +58,7 @@ impl Default for Options {
             insecure: false,
             max_batch: 512,
             timeout: Duration::from_secs(30),
-            workers: 2,
+            workers: 1,
             max_body: 8 << 20,
             max_connections: 1024,
             header_timeout: Duration::from_secs(10),

@@ -105,6 +105,7 @@ impl Server {
             let listener = tokio::net::TcpListener::from_std(listener).map_err(Error::Threads)?;
             upkeep::start(&app);
             serve(listener, router(&app), app.clone(), stopped).await;
+            app.end();
             Ok::<(), Error>(())
         })?;
         runtime.shutdown_timeout(LEFT_OVER);

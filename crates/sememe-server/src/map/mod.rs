@@ -1,10 +1,14 @@
 //! Layouts of all words in the plane: principal components at once, t-SNE when it is computed.
 
+mod graph;
+mod neighbours;
 mod principal;
+mod tree;
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
 
+use sememe::observe::Observer;
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -39,14 +43,55 @@ impl Layout {
     }
 }
 
+/// Words that take part in the layout by neighbours. Where there are more, the most frequent ones do, and the others are
+/// placed among their neighbours.
+const MOST_LAID: usize = 250_000;
+
+/// The words of each view that take part in a layout: the first ones.
+pub(crate) struct Laid {
+    words: Vec<usize>,
+    total: Vec<usize>,
+}
+
+impl Laid {
+    fn of(opened: &Opened) -> Self {
+        let total: Vec<usize> = opened.views.iter().map(|view| view.len()).collect();
+        let all: usize = total.iter().sum();
+        let share = |&words: &usize| if all <= MOST_LAID { words } else { words * MOST_LAID / all };
+        Laid { words: total.iter().map(share).collect(), total }
+    }
+
+    /// Number of points.
+    fn len(&self) -> usize {
+        self.words.iter().sum()
+    }
+
+    /// Number of all words.
+    fn total(&self) -> usize {
+        self.total.iter().sum()
+    }
+
+    /// The point of a word.
+    fn point(&self, view: usize, row: usize) -> usize {
+        self.words[..view].iter().sum::<usize>() + row
+    }
+
+    /// The view and the row of every point.
+    fn rows(&self) -> impl Iterator<Item = (usize, usize)> {
+        self.words.iter().enumerate().flat_map(|(view, &words)| (0..words).map(move |row| (view, row)))
+    }
+
+    /// The place of a word among those of all words.
+    fn place(&self, places: &[f32], view: usize, row: usize) -> [f32; 2] {
+        let at = 2 * (self.total[..view].iter().sum::<usize>() + row);
+        [places[at], places[at + 1]]
+    }
+}
+
 /// `x, y` of every word, view after view.
 pub(crate) struct Places(Vec<f32>);
 
 impl Places {
-    pub(crate) fn new(places: Vec<f32>) -> Self {
-        Places(places)
-    }
-
     pub(crate) fn len(&self) -> usize {
         self.0.len() / 2
     }
@@ -102,6 +147,23 @@ impl Layouts {
                 json!({ "name": layout, "ready": false, "progress": progress })
             }
         }
+    }
+
+    /// Takes the layout that an earlier server kept in the space.
+    pub(crate) fn take_kept(&self, opened: &Opened) -> bool {
+        let kept = opened.space.kept_layout(Layout::Tsne.name());
+        kept.is_some_and(|places| self.neighbours.set(Arc::new(Places(places))).is_ok())
+    }
+
+    /// Computes the layout by neighbours, which takes minutes, and keeps it in the space where that can be written to.
+    pub(crate) fn compute(&self, opened: &Opened, observer: &dyn Observer) -> Result<(), Problem> {
+        let start = self.principal(opened)?;
+        let progress = |share: f64| self.progress.store((1000.0 * share) as u32, Ordering::Relaxed);
+        let places = neighbours::places(opened, &Laid::of(opened), &start.0, observer, &progress)?;
+        // In a folder that cannot be written to, it is computed again at the next start.
+        let _ = opened.space.keep_layout(Layout::Tsne.name(), &places);
+        let _ = self.neighbours.set(Arc::new(Places(places)));
+        Ok(())
     }
 
     /// The layout by principal components, computed on first use.

@@ -14,7 +14,7 @@ use super::bounds::Bias;
 use super::kernel::dot;
 use super::rows::Rows;
 use super::screen::{Candidates, QUERIES_PER_TILE, Screen, ScreenedQuery};
-use super::shortlist::Shortlist;
+use super::shortlist::{Floor, Shortlist};
 use super::side::Indexed;
 use crate::error::Result;
 use crate::observe::{Meter, Observer, Stage};
@@ -64,8 +64,12 @@ impl Search<'_> {
     }
 
     pub(super) fn run_on_cpu(&self) -> Result<Vec<Found>> {
-        let is_worth_it = self.queries.len() > MOST_QUERIES_WITHOUT_SCREEN || self.targets.has_screen();
-        if is_worth_it { self.screened() } else { self.scan() }
+        let is_screened = match self.queries.len() {
+            0 => false,
+            1..=MOST_QUERIES_WITHOUT_SCREEN => self.targets.has_screen(),
+            _ => true,
+        };
+        if is_screened { self.screened() } else { self.scan() }
     }
 
     /// The exact score.
@@ -146,10 +150,12 @@ impl Search<'_> {
         let meter = Meter::new(self.observer, self.stage, self.queries.len() * pieces);
         let of_blocks = firsts.into_par_iter().map(|first| {
             let block = first..self.queries.len().min(first + QUERIES_PER_TILE);
+            let floors: Vec<Vec<Floor>> =
+                self.rankings.iter().map(|_| block.clone().map(|_| Floor::new()).collect()).collect();
             let of_piece = |piece: usize| -> Result<Vec<Vec<Best>>> {
                 meter.check()?;
                 let tiles = piece * tiles / pieces..(piece + 1) * tiles / pieces;
-                let found = self.best_of_tiles(screen, block.clone(), tiles);
+                let found = self.best_of_tiles(screen, block.clone(), tiles, &floors);
                 meter.advance(block.len())?;
                 Ok(found)
             };
@@ -166,7 +172,13 @@ impl Search<'_> {
         Ok(found)
     }
 
-    fn best_of_tiles(&self, screen: &Screen, block: Range<usize>, tiles: Range<usize>) -> Vec<Vec<Best>> {
+    fn best_of_tiles(
+        &self,
+        screen: &Screen,
+        block: Range<usize>,
+        tiles: Range<usize>,
+        floors: &[Vec<Floor>],
+    ) -> Vec<Vec<Best>> {
         let targets = self.targets.rows();
         let mut screening = screen.block(targets, self.queries, block.clone());
         let bounds: Vec<_> = self.rankings.iter().map(|ranking| screening.bounds(ranking.scale)).collect();
@@ -175,13 +187,16 @@ impl Search<'_> {
         let mut candidates = Candidates::default();
         for tile in tiles {
             let tile = screening.tile(tile);
-            for ((ranking, bounds), shortlists) in self.rankings.iter().zip(&bounds).zip(&mut shortlists) {
+            let rankings = self.rankings.iter().zip(&bounds).zip(&mut shortlists).zip(floors);
+            for (((ranking, bounds), shortlists), floors) in rankings {
                 let width = tile.width_among(ranking.among);
                 for (query, shortlist) in shortlists.iter_mut().enumerate() {
+                    shortlist.exchange(&floors[query]);
                     let mut from = 0;
                     while from < width {
                         // The first targets set a threshold for the others.
-                        let to = if shortlist.is_full() { width } else { width.min(from + TARGETS_BEFORE_THRESHOLD) };
+                        let to =
+                            if shortlist.has_threshold() { width } else { width.min(from + TARGETS_BEFORE_THRESHOLD) };
                         let threshold = shortlist.threshold();
                         let screened =
                             ScreenedQuery { position: query, bound: bounds[query], bias: ranking.bias, threshold };
