@@ -141,7 +141,7 @@ def load(name, process, url, path, body, words, options):
         sys.exit(f"{name}: some requests failed")
 
     def latency(share):
-        number, unit = re.search(rf"^\s+{share}%\s+([\d.]+)(us|ms|s)$", output, re.MULTILINE).groups()
+        number, unit = re.search(rf"^\s+{share}%\s+([\d.]+)(us|ms|s)\s*$", output, re.MULTILINE).groups()
         return float(number) * {"us": 0.001, "ms": 1, "s": 1000}[unit]
 
     row = [name, f"{rate:,.0f}", f"{latency(50):.0f}", f"{latency(99):.0f}", f"{1000 * cpu / answered:.2f}",
@@ -200,7 +200,7 @@ def serve(options):
         try:
             wait_for(f"http://127.0.0.1:{port}/docs", rival)
             body = '{"word": "%s", "k": 5}'
-            other, row = load(f"FastAPI, faiss IndexFlatIP, {threads} thread{'s'[:threads - 1]}", rival,
+            other, row = load(f"FastAPI, faiss IndexFlatIP, {threads} thread{'s' * (threads > 1)}", rival,
                               f"http://127.0.0.1:{port}", "/translate", body, words, options)
             table.append(row)
             ratios.append(rate / other)
