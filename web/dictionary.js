@@ -7,6 +7,8 @@ import { searchBox } from './search.js';
 
 const LIMIT = 500;
 const CANDIDATES = 8;
+/** Milliseconds that one looks at a pair before its candidates are asked for. */
+const PAUSE = 80;
 const STATES = { accepted: '✓', corrected: '✎', rejected: '✗' };
 
 export function dictionaryView(app, main, params) {
@@ -32,7 +34,7 @@ class DictionaryView {
   }
 
   handlers() {
-    return { keys: (event) => this.key(event), close: () => this.asked.abort() };
+    return { keys: (event) => this.key(event), close: () => { this.asked.abort(); this.explaining?.abort(); } };
   }
 
   go(changed) { this.app.go('dictionary', { from: this.from, to: this.to, training: this.withTraining ? 1 : null, ...changed }); }
@@ -127,8 +129,14 @@ class DictionaryView {
     const pair = this.pairs[this.at];
     this.candidates = [];
     this.drawCurrent(pair);
-    const answer = await this.app.api.explain({ space: this.app.space.name, from: this.from, word: pair.source, to: this.to, k: CANDIDATES }, { signal: this.asked.signal }).catch(() => null);
-    if (this.pairs[this.at] !== pair || !answer) return undefined;
+    // Whoever goes through pairs quickly does not need the candidates of each.
+    this.explaining?.abort();
+    this.explaining = new AbortController();
+    const { signal } = this.explaining;
+    await new Promise((resolve) => { setTimeout(resolve, PAUSE); });
+    if (signal.aborted) return undefined;
+    const answer = await this.app.api.explain({ space: this.app.space.name, from: this.from, word: pair.source, to: this.to, k: CANDIDATES }, { signal }).catch(() => null);
+    if (signal.aborted || !answer) return undefined;
     this.candidates = answer.to[0]?.candidates ?? [];
     this.drawCandidates(pair);
     return undefined;

@@ -36,7 +36,8 @@ export async function open(browser, origin, { theme = 'light', viewport = DESKTO
     const url = request.url();
     if (!url.startsWith(origin) && !/^(data|blob):/.test(url)) problems.push(`request to ${url}`);
   });
-  page.setDefaultTimeout(15000);
+  // Long, since tests share the machine with others.
+  page.setDefaultTimeout(60000);
   return { page, problems, close: () => context.close() };
 }
 

@@ -31,7 +31,7 @@ export async function dictionary({ test, data, folder }) {
     const typed = await page.locator('.current h2 a').innerText();
     await page.keyboard.press('e');
     await page.keyboard.type('maison');
-    await page.getByRole('option', { name: /^maison/ }).first().waitFor();
+    await page.locator('[role=option]:first-child', { hasText: /^maison/ }).waitFor();
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('Enter');
     const counts = async () => (await page.locator('.count strong').allInnerTexts()).map(Number);

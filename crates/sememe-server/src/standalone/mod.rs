@@ -98,10 +98,9 @@ mod tests {
         let rows = |turn: f32| Matrix::new((0..90).map(|x| (x as f32 * 1.7 + turn).sin()).collect(), 3);
         let mut tuples = Tuples::new(2);
         (0..30).for_each(|row| assert!(tuples.add(&[Some(row), Some(row)])));
-        let words =
-            |view: &str| (0..30).map(|row| if row == 0 { "</script>".to_owned() } else { format!("{view}{row}") });
         let view = |name: &str, turn: f32| {
-            let words: Vec<String> = words(name).collect();
+            let word = |row: usize| if row == 0 { "</script>".to_owned() } else { format!("{name}{row}") };
+            let words: Vec<String> = (0..30).map(word).collect();
             let vocabulary = words.iter().map(String::as_str).collect::<Vocabulary>();
             View::from_embeddings(name, Embeddings::new(vocabulary, rows(turn)))
         };

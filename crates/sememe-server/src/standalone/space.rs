@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::path::Path;
+use std::sync::Arc;
 
 use sememe::observe::Observer;
 use sememe::retrieve::{Criterion, PairCoordinates};
@@ -11,11 +12,13 @@ use serde_json::{Map, Value, json};
 
 use super::quantised::Quantised;
 use crate::error::{Error, Result};
-use crate::map::Layout;
+use crate::map::{Layout, Places};
 use crate::opened::Opened;
 
 /// Blocks begin at multiples of this, so that the browser can read numbers in place.
 const ALIGNMENT: usize = 8;
+/// Words that t-SNE lays out within a minute; for more of them a server does it once, and keeps it in the space.
+const SOON_LAID: usize = 30_000;
 
 /// The data of a page.
 pub(super) struct Blocks {
@@ -66,7 +69,7 @@ impl Blocks {
         }
         let alignment = opened.space.alignment();
         let mut writer = Writer::default();
-        let layouts = cut.layouts()?;
+        let layouts = cut.layouts(observer)?;
         let views = cut.views.iter().map(|&view| cut.view(view, &layouts, &mut writer)).collect::<Result<Vec<_>>>()?;
         let mut pairs = Vec::new();
         for (at, &a) in cut.views.iter().enumerate() {
@@ -107,17 +110,19 @@ impl Cut<'_> {
         Ok(Matrix::new(values, matrix.cols()))
     }
 
-    /// The layouts of all words: principal components, and t-SNE if it is kept in the space.
-    fn layouts(&self) -> Result<Vec<(Layout, Vec<f32>)>> {
-        let principal = refused(self.opened.layouts.principal(self.opened))?;
-        let mut layouts = vec![(Layout::Pca, principal.values().to_vec())];
-        if let Some(kept) = self.opened.space.kept_layout(Layout::Tsne.name()) {
-            layouts.push((Layout::Tsne, kept));
+    /// The layouts of all words: principal components, and t-SNE if it is kept in the space or soon computed.
+    fn layouts(&self, observer: &dyn Observer) -> Result<Vec<(Layout, Arc<Places>)>> {
+        let layouts = &self.opened.layouts;
+        let words: usize = self.opened.views.iter().map(|view| view.len()).sum();
+        if !layouts.take_kept(self.opened) && words <= SOON_LAID {
+            refused(layouts.compute(self.opened, observer))?;
         }
-        Ok(layouts)
+        let principal = refused(layouts.principal(self.opened))?;
+        let neighbours = layouts.ready(Layout::Tsne).map(|places| (Layout::Tsne, places));
+        Ok(std::iter::once((Layout::Pca, principal)).chain(neighbours).collect())
     }
 
-    fn view(&self, view: usize, layouts: &[(Layout, Vec<f32>)], writer: &mut Writer) -> Result<Value> {
+    fn view(&self, view: usize, layouts: &[(Layout, Arc<Places>)], writer: &mut Writer) -> Result<Value> {
         let words = refused(self.opened.views[view].embeddings())?;
         let count = self.words(view);
         let text: Vec<&str> = (0..count).map(|row| words.word(row)).collect();
@@ -125,7 +130,7 @@ impl Cut<'_> {
         let first: usize = self.opened.views[..view].iter().map(|before| before.len()).sum();
         let layouts: Map<String, Value> = (layouts.iter())
             .map(|(layout, places)| {
-                let places = &places[2 * first..2 * (first + count)];
+                let places = &places.values()[2 * first..2 * (first + count)];
                 (layout.name().to_owned(), writer.floats(places.iter().copied()))
             })
             .collect();
