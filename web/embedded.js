@@ -64,7 +64,7 @@ export class Embedded {
 
   row(view, word) {
     const row = view.index.get(word);
-    if (row === undefined) throw new Error(`${word} is not among the ${view.words.length.toLocaleString('en')} words of ${view.name} in this page.`);
+    if (row === undefined) throw Object.assign(new Error(`${word} is not among the words of ${view.name} in this page.`), { code: 'unknown_word' });
     return row;
   }
 

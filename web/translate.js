@@ -143,8 +143,11 @@ export function translateView(app, main, params) {
 
 /** A word that the view does not have: what is said about it, and the closest spellings. */
 async function unknown(app, content, from, error) {
-  const suggestions = h('p', {});
-  show(content, failure(error), suggestions);
+  const suggestions = h('p', { class: 'suggestions' });
+  const isUnknown = error.code === 'unknown_word';
+  const said = isUnknown ? h('p', { class: 'notice', role: 'alert' }, word(from.word, from.view), ` is not among the words of ${languageName(from.view)} here.`) : failure(error);
+  show(content, said, suggestions);
+  if (!isUnknown) return;
   const answer = await app.api.complete({ space: app.space.name, view: from.view, prefix: from.word, limit: 5 }).catch(() => null);
   const found = (answer?.suggestions ?? []).map((one) => (typeof one === 'string' ? one : one.word));
   if (found.length) {
