@@ -26,12 +26,14 @@ from .estimators import CCA, IBFA, MBFA, RCSLS, LeastSquares, Procrustes
 from .lexicon import read_lexicon
 from .moments import Moments
 from .retrieval import confidence, neighbors
+from .serving import Client, Server, ServerError, serve
 from .space import Candidate, Index, Induced, Space
 
 __all__ = [
     "CCA",
     "Candidate",
     "ChanceWarning",
+    "Client",
     "Embeddings",
     "FitWarning",
     "Gpu",
@@ -48,6 +50,8 @@ __all__ = [
     "Procrustes",
     "RCSLS",
     "ReadWarning",
+    "Server",
+    "ServerError",
     "Space",
     "ZeroVectorWarning",
     "confidence",
@@ -56,6 +60,7 @@ __all__ = [
     "load",
     "neighbors",
     "read_lexicon",
+    "serve",
     "set_device",
     "set_threads",
     "threads",

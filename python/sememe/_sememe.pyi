@@ -170,6 +170,24 @@ class Index:
     def queries(self, latent: Rows) -> Rows: ...
 
 @final
+class Server:
+    @staticmethod
+    def start(
+        spaces: Sequence[tuple[str, Path]],
+        bind: str,
+        port: int,
+        token: str | None,
+        insecure: bool,
+        max_batch: int,
+        timeout: float,
+    ) -> Server: ...
+    @property
+    def url(self) -> str: ...
+    @property
+    def is_running(self) -> bool: ...
+    def stop(self) -> None: ...
+
+@final
 class Space:
     @staticmethod
     def open(path: Path, mmap: bool) -> Space: ...

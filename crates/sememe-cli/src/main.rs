@@ -49,13 +49,16 @@ fn main() -> ExitCode {
     }
 }
 
-/// Removes unfinished outputs and ends the program on Ctrl-C, unless a fit ends instead, and on every other request to
+/// Removes unfinished outputs and ends the program on Ctrl-C, unless a fit or a server ends instead, and on every other request to
 /// end.
 fn clean_up_when_interrupted(outputs: Vec<PathBuf>, interruption: Arc<Interruption>) -> Arc<AtomicBool> {
     let is_interrupted = Arc::new(AtomicBool::new(false));
     let interrupted = is_interrupted.clone();
     let end = move |ending: Ending| {
         if ending == Ending::Interrupted && interruption.stops_a_fit() {
+            return;
+        }
+        if !matches!(ending, Ending::Truncated(_)) && interruption.stops_a_server() {
             return;
         }
         interrupted.store(true, Ordering::Release);
@@ -104,6 +107,8 @@ fn outputs(command: &Command) -> Vec<PathBuf> {
         Command::Inspect(arguments) => arguments.curve.iter().cloned().collect(),
         Command::Lexicon(Lexicon::Induce(arguments)) => vec![arguments.output.clone(), arguments.space.clone()],
         Command::Translate(arguments) => vec![arguments.space.clone()],
+        Command::Page(arguments) => vec![arguments.output.clone(), arguments.space.clone()],
+        Command::Serve(arguments) => arguments.named_spaces().into_iter().map(|(_, path)| path).collect(),
         Command::Evaluate(Evaluate::Translation(arguments)) => {
             std::iter::once(&arguments.what).chain(&arguments.compare).cloned().collect()
         }
@@ -148,11 +153,13 @@ fn run(sememe: &Sememe, interruption: &Arc<Interruption>) -> anyhow::Result<()> 
 
 fn run_command(command: &Command, global: &Global, interruption: &Arc<Interruption>) -> anyhow::Result<()> {
     match command {
-        Command::Demo(arguments) => commands::demo::run(arguments, global),
+        Command::Demo(arguments) => commands::demo::run(arguments, global, interruption),
         Command::Align(arguments) => commands::align::run(arguments, global, interruption),
         Command::Extend(arguments) => commands::extend::run(arguments, global, interruption),
         Command::Moments(arguments) => commands::moments::run(arguments, global),
         Command::Translate(arguments) => commands::translate::run(arguments, global),
+        Command::Page(arguments) => commands::page::run(arguments, global),
+        Command::Serve(arguments) => commands::serve::run(arguments, global, interruption),
         Command::Lexicon(Lexicon::Induce(arguments)) => commands::lexicon::induce(arguments, global),
         Command::Neighbors(arguments) => commands::neighbors::run(arguments, global),
         Command::Export(arguments) => commands::export::run(arguments, global),
@@ -172,8 +179,10 @@ fn exit_code(error: &anyhow::Error) -> u8 {
     let known = error.chain().find_map(|cause| cause.downcast_ref::<sememe::Error>());
     let is_usage = error.chain().any(|cause| cause.is::<BadUsage>());
     let of_report = error.chain().find_map(|cause| cause.downcast_ref::<sememe_report::Error>());
+    let of_server = error.chain().find_map(|cause| cause.downcast_ref::<sememe_server::Error>());
     match known {
         _ if is_usage || of_report.is_some_and(sememe_report::Error::is_bad_input) => BAD_INPUT,
+        _ if of_server.is_some_and(sememe_server::Error::is_bad_input) => BAD_INPUT,
         Some(known) if known.is_bad_input() => BAD_INPUT,
         _ => FAILURE,
     }

@@ -3,12 +3,13 @@
 use std::io::IsTerminal;
 use std::ops::ControlFlow;
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use sememe::observe::{Event, Observer, Stage};
+use sememe_server::Stop;
 
 use crate::arguments::Global;
 use crate::output;
@@ -58,9 +59,12 @@ impl Observer for Bar {
     }
 }
 
-/// What Ctrl-C does: it stops an iterative fit early, which keeps its result so far; otherwise it ends the program.
+/// What Ctrl-C does: it stops an iterative fit early, which keeps its result so far, or a server, which answers what it has
+/// begun; otherwise it ends the program.
 #[derive(Default)]
 pub struct Interruption {
+    server: OnceLock<Stop>,
+    is_stopping: AtomicBool,
     is_fitting: AtomicBool,
     is_requested: AtomicBool,
 }
@@ -69,6 +73,19 @@ impl Interruption {
     /// True when a running fit will stop because of this request, so that the program should go on.
     pub fn stops_a_fit(&self) -> bool {
         self.is_fitting.load(Ordering::Acquire) && !self.is_requested.swap(true, Ordering::AcqRel)
+    }
+
+    /// From now on a request to end the program stops this server.
+    pub fn stop_server(&self, stop: &Stop) {
+        let _ = self.server.set(stop.clone());
+    }
+
+    /// True when a running server will end because of this request, and the program after it. The second request ends the
+    /// program at once.
+    pub fn stops_a_server(&self) -> bool {
+        let Some(server) = self.server.get() else { return false };
+        server.stop();
+        !self.is_stopping.swap(true, Ordering::AcqRel)
     }
 }
 

@@ -17,6 +17,7 @@ mod moments;
 mod observed;
 mod options;
 mod retrieve;
+mod serve;
 mod space;
 mod work;
 
@@ -47,6 +48,8 @@ mod _sememe {
     use crate::options::defaults;
     #[pymodule_export]
     use crate::retrieve::{Index, confidence, neighbors};
+    #[pymodule_export]
+    use crate::serve::Server;
     #[pymodule_export]
     use crate::space::Space;
     #[pymodule_export]

@@ -4,10 +4,12 @@ mod evaluation;
 mod fitting;
 mod gathering;
 mod learning;
+mod paging;
 mod reading;
 mod reproduction;
 mod retrieval;
 mod sampling;
+mod serving;
 mod shell;
 mod translation;
 
@@ -28,11 +30,13 @@ pub use self::fitting::Fitting;
 use self::gathering::GATHERING;
 pub use self::gathering::{Gathering, Identical, Which};
 pub use self::learning::Learning;
+pub use self::paging::Page;
 use self::reading::parse_format;
 pub use self::reading::{Named, READING, Reading};
 pub use self::reproduction::Reproduce;
 pub use self::retrieval::{Criteria, Export, Neighbors, Ranking};
 pub use self::sampling::{EvaluateNoise, Sample};
+pub use self::serving::{SERVING, Serve, Serving};
 pub use self::shell::{Completions, Man};
 pub use self::translation::{Induce, Lexicon, Translate};
 
@@ -64,6 +68,7 @@ Examples:
   sememe align en=en.vec fr=fr.vec --lexicon en-fr=dictionary.txt -o space
   sememe translate space --from en --to fr house dog
   sememe evaluate translation space --from en --to fr --gold test.txt
+  sememe serve space --open
 
 Exit codes: 0 done, 1 failure while working, 2 wrong usage or bad input."
 )]
@@ -143,6 +148,10 @@ pub enum Command {
     Moments(Moments),
     /// Translate words from one view of a space to others
     Translate(Translate),
+    /// Serve spaces: a page to look around in them, and an HTTP API
+    Serve(Serve),
+    /// Write a space and the page to look around in it as one file
+    Page(Page),
     /// Make dictionaries out of a space
     #[command(subcommand)]
     Lexicon(Lexicon),
@@ -172,7 +181,7 @@ pub enum Command {
 }
 
 #[derive(Args)]
-#[command(after_help = "Example:\n  sememe demo --keep demo-space")]
+#[command(after_help = "Examples:\n  sememe demo --keep demo-space\n  sememe demo --serve")]
 pub struct Demo {
     /// Keep the aligned space in this folder, to try the other commands on
     #[arg(long, value_name = "SPACE")]
@@ -180,6 +189,11 @@ pub struct Demo {
     /// Write the report, a page with plots, to this folder [default: sememe-report]
     #[arg(long, value_name = "REPORT")]
     pub report: Option<PathBuf>,
+    /// Serve the aligned space at the end: a page to look around in it
+    #[arg(long)]
+    pub serve: bool,
+    #[command(flatten)]
+    pub serving: Serving,
 }
 
 #[derive(Args)]

@@ -1,21 +1,31 @@
 //! `sememe demo`: the whole pipeline on real vectors and a dictionary that are part of the program.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Instant;
 
+use anyhow::Context;
 use sememe::space::Space;
 use sememe_report::check_writable;
 use sememe_report::demo::{self, Example, LANGUAGES};
+use sememe_server::standalone;
 use serde_json::{Value, json};
 
 use super::align::summary;
-use crate::arguments::{Demo, Global};
+use super::serve::serve;
+use crate::arguments::{Demo, Global, SERVING};
 use crate::output::{self, count};
+use crate::progress::Interruption;
 
 /// The default folder of the report.
 pub const REPORT: &str = "sememe-report";
+/// The name of the space where it is shown.
+const NAME: &str = "demo";
 
-pub fn run(arguments: &Demo, global: &Global) -> anyhow::Result<()> {
+pub fn run(arguments: &Demo, global: &Global, interruption: &Arc<Interruption>) -> anyhow::Result<()> {
+    if !arguments.serve {
+        global.refuse(&SERVING, "nothing is served without --serve")?;
+    }
     if let Some(folder) = &arguments.keep {
         Space::check_writable(folder)?;
     }
@@ -23,10 +33,10 @@ pub fn run(arguments: &Demo, global: &Global) -> anyhow::Result<()> {
     let start = Instant::now();
     let demo = demo::Demo::run()?;
     let seconds = start.elapsed().as_secs_f64();
-    if let Some(folder) = &arguments.keep {
-        Space::write(folder, &demo.aligned.alignment, &demo.aligned.latent)?;
-    }
-    let page = report_folder.map(|folder| demo.report(global.seed)?.write(&folder)).transpose()?;
+    let temporary = tempfile::tempdir().context("cannot make a temporary folder for the space")?;
+    let space = arguments.keep.clone().unwrap_or_else(|| temporary.path().join(NAME));
+    Space::write(&space, &demo.aligned.alignment, &demo.aligned.latent)?;
+    let page = report_folder.map(|folder| write_report(&demo, &space, &folder, global)).transpose()?;
 
     let by_direction: serde_json::Map<String, Value> = (demo.directions.iter())
         .map(|direction| {
@@ -52,6 +62,7 @@ pub fn run(arguments: &Demo, global: &Global) -> anyhow::Result<()> {
             Some(folder) => {
                 format!("The space is in {0}; try: sememe translate {0} --from fi --to fr talo", folder.display())
             }
+            None if arguments.serve => String::new(),
             None => "Keep the space with --keep FOLDER, then try the other commands on it.".to_owned(),
         };
         let page = page.map_or(String::new(), |page| format!("\n\nFor more, open {} in a browser.", page.display()));
@@ -62,7 +73,19 @@ pub fn run(arguments: &Demo, global: &Global) -> anyhow::Result<()> {
             precision_table(&demo),
             examples_table(&demo.examples),
         )
-    })
+    })?;
+    match arguments.serve {
+        true => serve(vec![(NAME.to_owned(), space)], &arguments.serving, global, interruption),
+        false => Ok(()),
+    }
+}
+
+/// Writes the report with the page that words can be typed into. Returns the path of the report.
+fn write_report(demo: &demo::Demo, space: &Path, folder: &Path, global: &Global) -> anyhow::Result<PathBuf> {
+    let mut report = demo.report(global.seed)?;
+    let (explorer, _) = standalone::page(space, NAME, standalone::MOST_WORDS, &())?;
+    report.explorer = Some(explorer);
+    Ok(report.write(folder)?)
 }
 
 /// The folder for the report. If the default folder cannot be used, the demo runs without a report.

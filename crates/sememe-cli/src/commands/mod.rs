@@ -14,9 +14,11 @@ pub mod lexicon;
 pub mod man;
 pub mod moments;
 pub mod neighbors;
+pub mod page;
 pub mod project;
 pub mod reproduce;
 pub mod sample;
+pub mod serve;
 pub mod translate;
 
 use std::path::{Path, PathBuf};

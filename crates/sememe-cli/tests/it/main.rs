@@ -12,6 +12,7 @@ mod pipeline;
 #[allow(dead_code, reason = "the library's own generator, of which tests use a part")]
 mod random;
 mod retrieval;
+mod serving;
 mod shell;
 #[cfg(unix)]
 mod signals;

@@ -51,6 +51,10 @@ fn demo_aligns_evaluates_and_translates() {
     let page = folder.join(result["report"].as_str().unwrap());
     let html = std::fs::read_to_string(&page).unwrap();
     assert!(html.contains("Four languages in one space") && html.matches("<svg").count() == 5 && !html.contains("NaN"));
+    let explorer = std::fs::read_to_string(page.with_file_name("page.html")).unwrap();
+    assert!(
+        html.contains("href=\"page.html\"") && explorer.contains("id=\"sememe-data\"") && explorer.contains("sha256-")
+    );
     let report = std::fs::read_to_string(page.with_file_name("report.json")).unwrap();
     let report: serde_json::Value = serde_json::from_str(&report).unwrap();
     let sections = report["sections"].as_array().unwrap();

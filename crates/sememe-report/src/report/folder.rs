@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! REPORT/index.html      the page; it needs nothing else
+//! REPORT/page.html       where there is one, a page to look around in what is reported
 //! REPORT/report.md       the same as Markdown
 //! REPORT/report.json     the same for machines
 //! REPORT/figures/*.svg   the figures as files
@@ -19,6 +20,9 @@ const PAGE: &str = "index.html";
 const MARKDOWN: &str = "report.md";
 const JSON: &str = "report.json";
 const FIGURES: &str = "figures";
+/// The explorer's file, and what the link to it says.
+pub const EXPLORER: &str = "page.html";
+pub const INVITATION: &str = "Type words of your own into this space";
 
 /// The name of a figure's file in the folder.
 pub fn figure_file(figure: &Figure) -> String {
@@ -45,7 +49,7 @@ fn check_replaceable(folder: &Path, name: &Path) -> Result<()> {
         let entries = fs::read_dir(folder).map_err(unreadable)?;
         entries.map(|entry| Ok(entry.map_err(unreadable)?.file_name().to_string_lossy().into_owned())).collect()
     };
-    let foreign = |name: &String| ![PAGE, MARKDOWN, JSON, FIGURES].contains(&name.as_str());
+    let foreign = |name: &String| ![PAGE, EXPLORER, MARKDOWN, JSON, FIGURES].contains(&name.as_str());
     if let Some(other) = names(folder)?.into_iter().find(foreign) {
         return refused(format!("it holds {other:?}, which is no part of a report"));
     }
@@ -66,6 +70,9 @@ impl Report {
         let failed = |source| sememe::Error::Write { path: path.to_owned(), source };
         let write_files = || -> sememe::Result<()> {
             write(PAGE, self.html())?;
+            if let Some(explorer) = &self.explorer {
+                write(EXPLORER, explorer.clone())?;
+            }
             write(MARKDOWN, self.markdown())?;
             write(JSON, serde_json::to_string_pretty(self).map_err(|error| failed(error.into()))? + "\n")?;
             let blocks = self.sections.iter().flat_map(|section| &section.blocks);

@@ -1,5 +1,6 @@
 //! The report as one self-contained page.
 
+use super::folder::{EXPLORER, INVITATION};
 use super::table::mark;
 use super::{Block, Cell, Column, Measured, Report, Row, Section, Table};
 use crate::markup::escape;
@@ -14,13 +15,17 @@ impl Report {
         let link =
             |section: &Section| format!("<li><a href=\"#{}\">{}</a></li>", escape(&section.id), escape(&section.title));
         let links: String = self.sections.iter().map(link).collect();
+        let explorer = self
+            .explorer
+            .as_ref()
+            .map_or(String::new(), |_| format!("<p><a class=\"explorer\" href=\"{EXPLORER}\">{INVITATION}</a></p>"));
         let sections: String = self.sections.iter().map(section).collect();
         format!(
             "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
              <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
              <meta name=\"color-scheme\" content=\"light dark\">\n<title>{title}</title>\n\
              <style>\n{PAGE}{STYLE}</style>\n</head>\n<body>\n\
-             <header><h1>{title}</h1><p class=\"lead\">{lead}</p></header>\n\
+             <header><h1>{title}</h1><p class=\"lead\">{lead}</p>{explorer}</header>\n\
              <nav aria-label=\"Contents\"><ol>{links}</ol></nav>\n<main>\n{sections}</main>\n</body>\n</html>\n"
         )
     }

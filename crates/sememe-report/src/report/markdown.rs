@@ -1,6 +1,6 @@
 //! The report as Markdown; its figures are files beside it.
 
-use super::folder::figure_file;
+use super::folder::{EXPLORER, INVITATION, figure_file};
 use super::table::mark;
 use super::{Block, Cell, Measured, Report, Row, Table};
 use crate::text::visible;
@@ -9,6 +9,9 @@ impl Report {
     /// The report as Markdown, with links to its figures.
     pub fn markdown(&self) -> String {
         let mut text = format!("# {}\n\n{}\n", escape(&self.title), escape(&self.lead));
+        if self.explorer.is_some() {
+            text += &format!("\n[{INVITATION}]({EXPLORER})\n");
+        }
         for section in &self.sections {
             text += &format!("\n## {}\n", escape(&section.title));
             for block in &section.blocks {

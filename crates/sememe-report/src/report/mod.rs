@@ -24,12 +24,15 @@ pub struct Report {
     pub lead: String,
     /// The parts, in order.
     pub sections: Vec<Section>,
+    /// A page to look around in what is reported, which is written beside the report.
+    #[serde(skip)]
+    pub explorer: Option<String>,
 }
 
 impl Report {
-    /// A report of these sections.
+    /// A report of these sections, without [an explorer](Report::explorer).
     pub fn new(title: impl Into<String>, lead: impl Into<String>, sections: Vec<Section>) -> Self {
-        Report { title: title.into(), lead: lead.into(), sections }
+        Report { title: title.into(), lead: lead.into(), sections, explorer: None }
     }
 }
 

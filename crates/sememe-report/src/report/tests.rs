@@ -107,3 +107,18 @@ fn a_folder_with_anything_else_in_it_is_left_alone() {
     assert!(error.contains("notes.txt") && path.join("notes.txt").exists(), "{error}");
     assert_eq!(names(folder.path()), ["report"]);
 }
+
+#[test]
+fn an_explorer_is_written_beside_the_report_and_linked() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("report");
+    let mut with_explorer = report();
+    with_explorer.explorer = Some("<!doctype html>".to_owned());
+    for _ in 0..2 {
+        with_explorer.write(&path).unwrap();
+    }
+    assert_eq!(std::fs::read_to_string(path.join("page.html")).unwrap(), "<!doctype html>");
+    assert!(with_explorer.html().contains("href=\"page.html\"") && with_explorer.markdown().contains("](page.html)"));
+    report().write(&path).unwrap();
+    assert!(!path.join("page.html").exists() && !report().html().contains("page.html"));
+}

@@ -14,12 +14,13 @@ use super::bounds::Bias;
 use super::kernel::dot;
 use super::rows::Rows;
 use super::screen::{Candidates, QUERIES_PER_TILE, Screen, ScreenedQuery};
-use super::shortlist::Shortlist;
+use super::shortlist::{Floor, Shortlist};
 use super::side::Indexed;
 use crate::error::Result;
 use crate::observe::{Meter, Observer, Stage};
 
-/// Up to this many queries, exhaustive search is cheaper than preparing a screen.
+/// Up to this many queries, exhaustive search is cheaper than preparing a screen. One that is prepared already is used for
+/// any number: it reads a quarter of the memory.
 const MOST_QUERIES_WITHOUT_SCREEN: usize = 16;
 /// Targets that one thread scores at a time in exhaustive search.
 const SEGMENT: usize = 4096;
@@ -63,7 +64,12 @@ impl Search<'_> {
     }
 
     pub(super) fn run_on_cpu(&self) -> Result<Vec<Found>> {
-        if self.queries.len() <= MOST_QUERIES_WITHOUT_SCREEN { self.scan() } else { self.screened() }
+        let is_screened = match self.queries.len() {
+            0 => false,
+            1..=MOST_QUERIES_WITHOUT_SCREEN => self.targets.has_screen(),
+            _ => true,
+        };
+        if is_screened { self.screened() } else { self.scan() }
     }
 
     /// The exact score.
@@ -107,6 +113,20 @@ impl Search<'_> {
         Ok(self.merge(found, self.queries.len()))
     }
 
+    /// The score of every target for every query by the first ranking.
+    pub(super) fn all(&self) -> Result<Vec<Vec<f64>>> {
+        let meter = Meter::new(self.observer, self.stage, self.queries.len());
+        let targets = self.targets.rows();
+        let scores = |query: usize| {
+            meter.check()?;
+            let score = |target| self.score(targets, &self.rankings[0], query, target).score;
+            let scores = (0..targets.len()).into_par_iter().with_min_len(SEGMENT).map(score).collect();
+            meter.advance(1)?;
+            Ok(scores)
+        };
+        (0..self.queries.len()).map(scores).collect()
+    }
+
     /// How many targets are searched.
     fn among(&self) -> usize {
         let most = self.rankings.iter().map(|ranking| ranking.among).max().unwrap_or(0);
@@ -130,10 +150,12 @@ impl Search<'_> {
         let meter = Meter::new(self.observer, self.stage, self.queries.len() * pieces);
         let of_blocks = firsts.into_par_iter().map(|first| {
             let block = first..self.queries.len().min(first + QUERIES_PER_TILE);
+            let floors: Vec<Vec<Floor>> =
+                self.rankings.iter().map(|_| block.clone().map(|_| Floor::new()).collect()).collect();
             let of_piece = |piece: usize| -> Result<Vec<Vec<Best>>> {
                 meter.check()?;
                 let tiles = piece * tiles / pieces..(piece + 1) * tiles / pieces;
-                let found = self.best_of_tiles(screen, block.clone(), tiles);
+                let found = self.best_of_tiles(screen, block.clone(), tiles, &floors);
                 meter.advance(block.len())?;
                 Ok(found)
             };
@@ -150,7 +172,13 @@ impl Search<'_> {
         Ok(found)
     }
 
-    fn best_of_tiles(&self, screen: &Screen, block: Range<usize>, tiles: Range<usize>) -> Vec<Vec<Best>> {
+    fn best_of_tiles(
+        &self,
+        screen: &Screen,
+        block: Range<usize>,
+        tiles: Range<usize>,
+        floors: &[Vec<Floor>],
+    ) -> Vec<Vec<Best>> {
         let targets = self.targets.rows();
         let mut screening = screen.block(targets, self.queries, block.clone());
         let bounds: Vec<_> = self.rankings.iter().map(|ranking| screening.bounds(ranking.scale)).collect();
@@ -159,13 +187,16 @@ impl Search<'_> {
         let mut candidates = Candidates::default();
         for tile in tiles {
             let tile = screening.tile(tile);
-            for ((ranking, bounds), shortlists) in self.rankings.iter().zip(&bounds).zip(&mut shortlists) {
+            let rankings = self.rankings.iter().zip(&bounds).zip(&mut shortlists).zip(floors);
+            for (((ranking, bounds), shortlists), floors) in rankings {
                 let width = tile.width_among(ranking.among);
                 for (query, shortlist) in shortlists.iter_mut().enumerate() {
+                    shortlist.exchange(&floors[query]);
                     let mut from = 0;
                     while from < width {
                         // The first targets set a threshold for the others.
-                        let to = if shortlist.is_full() { width } else { width.min(from + TARGETS_BEFORE_THRESHOLD) };
+                        let to =
+                            if shortlist.has_threshold() { width } else { width.min(from + TARGETS_BEFORE_THRESHOLD) };
                         let threshold = shortlist.threshold();
                         let screened =
                             ScreenedQuery { position: query, bound: bounds[query], bias: ranking.bias, threshold };

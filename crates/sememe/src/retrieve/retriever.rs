@@ -38,7 +38,8 @@ pub struct Retriever {
 struct Prepared {
     criterion: Criterion,
     form: Form,
-    source: Arc<Side>,
+    /// The words of the source, where the criterion ranks queries among them.
+    source: Option<Arc<Side>>,
     targets: Arc<Indexed>,
     terms: Vec<f64>,
     /// The part of a target's score that is no inner product.
@@ -104,6 +105,8 @@ pub struct Builder {
     criterion: Criterion,
     generative: Option<Generative>,
     pair: Option<PairCoordinates>,
+    /// The target in the coordinates of the pair, if they were computed before.
+    compared: Option<Arc<Side>>,
     terms: Option<Vec<f64>>,
 }
 
@@ -111,6 +114,11 @@ impl Builder {
     /// Compares the vectors in the coordinates of their pair of views, where the criterion uses cosines.
     pub fn pair(self, pair: Option<PairCoordinates>) -> Self {
         Builder { pair, ..self }
+    }
+
+    /// [`Builder::pair`] with the target in these coordinates already, which retrievers by several criteria share.
+    pub(crate) fn compared(self, pair: PairCoordinates, target: Arc<Side>) -> Self {
+        Builder { pair: Some(pair), compared: Some(target), ..self }
     }
 
     /// Sets the generative model of the vectors; `pmi` and `logp` need it.
@@ -126,12 +134,15 @@ impl Builder {
 
     /// Computes the terms of the targets. CSLS and inverted softmax compare every target with all words of the source.
     pub fn build(self, observer: &dyn Observer) -> Result<Retriever> {
-        let Builder { mut source, mut target, criterion, generative, pair, terms } = self;
+        let Builder { mut source, mut target, criterion, generative, pair, compared, terms } = self;
         check_dimensions(source.matrix(), target.matrix())?;
         let form = Form::of(criterion, generative.as_ref(), pair)?;
         if let Form::Cosine { pair: Some(pair), .. } = &form {
-            source = Side::new(pair.of_queries(source.matrix()));
-            target = Side::new(pair.of_targets(target.matrix()));
+            target = compared.unwrap_or_else(|| Side::new(pair.of_targets(target.matrix())));
+            // Terms are the only thing that most criteria compare with the words of the source.
+            if terms.is_none() || matches!(criterion, Criterion::Corrected { .. }) {
+                source = Side::new(pair.of_queries(source.matrix()));
+            }
         }
         let targets = match form {
             Form::Cosine { .. } => target.directions(Role::Targets)?,
@@ -151,6 +162,7 @@ impl Builder {
             None => terms.clone(),
         };
         let (targets, bias) = (targets.clone(), targets.biased(bias));
+        let source = matches!(criterion, Criterion::Corrected { .. }).then_some(source);
         Ok(Retriever { prepared: Arc::new(Prepared { criterion, form, source, targets, terms, bias }) })
     }
 }
@@ -169,7 +181,8 @@ impl Retriever {
 
     /// A retriever between sides that share their prepared data with other retrievers.
     pub(crate) fn between(source: &Arc<Side>, target: &Arc<Side>, criterion: Criterion) -> Builder {
-        Builder { source: source.clone(), target: target.clone(), criterion, generative: None, pair: None, terms: None }
+        let (source, target) = (source.clone(), target.clone());
+        Builder { source, target, criterion, generative: None, pair: None, compared: None, terms: None }
     }
 
     /// Retrievers by CSLS in both directions. On a GPU, one product gives the terms of both.
@@ -214,6 +227,47 @@ impl Retriever {
         self.find(queries, k, Scores::WithoutQueryTerm, observer)
     }
 
+    /// The score of every target for every query, in the order of the targets: minus infinity for zero targets where the
+    /// criterion uses cosines, and nothing at all for zero queries. Rounded, they are the scores of [`Retriever::nearest`].
+    ///
+    /// ```
+    /// use sememe::{retrieve::{Criterion, Retriever}, vectors::Matrix};
+    ///
+    /// let rows = Matrix::new(vec![1.0, 0.0, 0.6, 0.8, 0.0, 1.0], 2);
+    /// let retriever = Retriever::new(rows.clone(), rows.clone(), Criterion::Nn, &())?;
+    /// let scores = &retriever.scores(&rows.select(&[0]), &())?[0];
+    /// assert_eq!(scores.iter().map(|&score| score as f32).collect::<Vec<_>>(), [1.0, 0.6, 0.0]);
+    /// # Ok::<(), sememe::Error>(())
+    /// ```
+    pub fn scores(&self, queries: &Matrix, observer: &dyn Observer) -> Result<Vec<Vec<f64>>> {
+        let Prepared { criterion, form, targets, bias, .. } = &*self.prepared;
+        check_dimensions(queries, targets.scaled().matrix())?;
+        if matches!(criterion, Criterion::Corrected { .. }) {
+            let problem = "it ranks queries, and has no score of all targets; use another criterion";
+            return Err(Error::argument("criterion", criterion, problem));
+        }
+        let scaled = form.scaled(queries)?;
+        let search = |rankings: &[Ranking], all: bool| {
+            let search = Search { queries: scaled.rows(), targets, rankings, observer, stage: Stage::Searching };
+            if all { search.all() } else { Ok(vec![means(only(search.run()?))]) }
+        };
+        let scores = search(&[Ranking { scale: 1.0, bias, k: 1, among: usize::MAX }], true)?;
+        let own = match (form, *criterion) {
+            (Form::Cosine { length, .. }, Criterion::Csls { k, words }) => {
+                let near = search(&[neighbours(*length, targets, k, words)], false)?;
+                negated(near.into_iter().flatten())
+            }
+            (Form::Pmi(pmi), _) => pmi.of_queries(queries),
+            (_, Criterion::L2) => negated(squares(queries, Role::Queries)?.into_iter()),
+            _ => vec![0.0; scores.len()],
+        };
+        let complete = |(query, (scores, own)): (usize, (Vec<f64>, f64))| match scaled.is_zero(query) {
+            true => Vec::new(),
+            false => scores.into_iter().map(|score| score + own).collect(),
+        };
+        Ok(scores.into_iter().zip(own).enumerate().map(complete).collect())
+    }
+
     fn find(&self, queries: &Matrix, k: usize, scores: Scores, observer: &dyn Observer) -> Result<Vec<Vec<Hit>>> {
         check_dimensions(queries, self.prepared.targets.scaled().matrix())?;
         if k == 0 {
@@ -247,16 +301,14 @@ impl Retriever {
         let (found, own) = match (form, *criterion, scores) {
             (_, Criterion::Corrected { pool }, _) => {
                 // Scaled queries have the same rows as the source, which are perhaps in the coordinates of the pair.
+                let source = source.as_ref().expect("kept for this criterion");
                 let pool = without(source.matrix(), pool, scaled.matrix());
                 let pool = Scaled::directions(pool, 1.0, Role::Sources)?;
                 (corrected::nearest(scaled.rows(), pool.rows(), targets.scaled(), k, observer)?, None)
             }
             (Form::Cosine { length, .. }, Criterion::Csls { k, words }, Scores::AsDefined) => {
-                // `r(q)` uses the same products, with queries of length 1 and without a bias.
-                let (scale, bias) = (1.0 / length, targets.unbiased());
-                let neighbours = Ranking { scale, bias, k, among: words.unwrap_or(usize::MAX) };
-                let [found, near] = both(search(&[ranking, neighbours])?);
-                (found, Some(negated(near.iter().map(|near| csls::mean(near.iter().map(|near| near.score))))))
+                let [found, near] = both(search(&[ranking, neighbours(*length, targets, k, words)])?);
+                (found, Some(negated(means(near).into_iter())))
             }
             (Form::Pmi(pmi), _, Scores::AsDefined) => (only(search(&[ranking])?), Some(pmi.of_queries(queries))),
             (_, Criterion::L2, Scores::AsDefined) => {
@@ -303,6 +355,16 @@ fn only(found: Vec<Found>) -> Found {
 
 fn both(found: Vec<Found>) -> [Found; 2] {
     found.try_into().expect("what two rankings found")
+}
+
+/// The ranking that gives `r(q)` of CSLS: by the same products, with queries of length 1 and without a bias.
+fn neighbours(length: f64, targets: &Indexed, k: usize, words: Option<usize>) -> Ranking<'_> {
+    Ranking { scale: 1.0 / length, bias: targets.unbiased(), k, among: words.unwrap_or(usize::MAX) }
+}
+
+/// The mean score of what was found for each query.
+fn means(found: Found) -> Vec<f64> {
+    found.iter().map(|near| csls::mean(near.iter().map(|near| near.score))).collect()
 }
 
 fn terms_of_targets(

@@ -1,10 +1,37 @@
 //! Candidates of one query, before their exact scores are computed.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use super::best::{Best, Scored};
 use super::screen::Candidate;
 
 /// Number of candidates that are collected before exact scores are computed.
 const CANDIDATES_BEFORE_SCORING: usize = 1024;
+
+/// A score that the `k` best targets of a query reach at least, shared by the searches of several pieces of the targets. It
+/// only spares work: what is found does not depend on who raises it when.
+pub(super) struct Floor(AtomicU64);
+
+impl Floor {
+    pub(super) fn new() -> Self {
+        Floor(AtomicU64::new(ordered(f64::NEG_INFINITY)))
+    }
+
+    fn get(&self) -> f64 {
+        let bits = self.0.load(Ordering::Relaxed);
+        f64::from_bits(if bits >> 63 == 1 { bits ^ (1 << 63) } else { !bits })
+    }
+
+    fn raise(&self, to: f64) {
+        self.0.fetch_max(ordered(to), Ordering::Relaxed);
+    }
+}
+
+/// Bits that are ordered as the numbers are.
+fn ordered(number: f64) -> u64 {
+    let bits = number.to_bits();
+    if bits >> 63 == 0 { bits ^ (1 << 63) } else { !bits }
+}
 
 /// The state of the search for the best `k` targets of a query.
 ///
@@ -18,21 +45,33 @@ pub(super) struct Shortlist {
     candidates: Vec<(f32, usize)>,
     /// The best by exact score.
     best: Best,
+    /// What is known from other pieces of the targets.
+    floor: f64,
 }
 
 impl Shortlist {
     pub(super) fn new(k: usize) -> Self {
-        Shortlist { sure: Best::new(k), candidates: Vec::new(), best: Best::new(k) }
+        Shortlist { sure: Best::new(k), candidates: Vec::new(), best: Best::new(k), floor: f64::NEG_INFINITY }
     }
 
-    /// Whether `k` targets have a lower bound.
-    pub(super) fn is_full(&self) -> bool {
-        self.sure.is_full()
+    /// Whether there is a threshold: `k` targets have a lower bound, here or in another piece of the targets.
+    pub(super) fn has_threshold(&self) -> bool {
+        self.sure.is_full() || self.floor > f64::NEG_INFINITY
+    }
+
+    /// Learns from other pieces of the targets, and tells them.
+    pub(super) fn exchange(&mut self, floor: &Floor) {
+        let (known, own) = (floor.get(), self.threshold());
+        if known > own {
+            self.floor = known;
+        } else if own > known {
+            floor.raise(own);
+        }
     }
 
     /// The threshold that an upper bound must reach.
     pub(super) fn threshold(&self) -> f64 {
-        self.sure.threshold().max(self.best.threshold())
+        self.sure.threshold().max(self.best.threshold()).max(self.floor)
     }
 
     /// Adds candidates. `score` computes exact scores when the list is full.

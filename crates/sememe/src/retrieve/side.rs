@@ -99,6 +99,11 @@ impl Indexed {
         })
     }
 
+    /// Whether the screen is prepared.
+    pub(super) fn has_screen(&self) -> bool {
+        self.screen.get().is_some()
+    }
+
     /// A bias of zero; zero rows are excluded where directions are needed.
     pub(super) fn unbiased(&self) -> &Bias {
         self.unbiased.get_or_init(|| self.biased(vec![0.0; self.rows().len()]))

@@ -85,7 +85,7 @@ impl Space {
     }
 
     /// Checks that the model on disk is still the one that was opened.
-    fn check_current(&self) -> Result<()> {
+    pub(super) fn check_current(&self) -> Result<()> {
         let model = self.path.join(model_file(self.extensions));
         let is_last = extensions(&self.path) == self.extensions;
         if is_last && sampled_hash(TensorFile::open(&model)?.content()) == self.model_hash {

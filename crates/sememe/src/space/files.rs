@@ -5,7 +5,7 @@ use std::io;
 use std::path::Path;
 
 use super::extension::lock;
-use super::{MODEL, Space, TERMS, TERMS_KIND};
+use super::{LAYOUT, LAYOUT_KIND, MODEL, Space, TERMS, TERMS_KIND};
 use crate::align::Alignment;
 use crate::error::{Error, Place, Result};
 use crate::files::is_temporary;
@@ -50,7 +50,7 @@ pub(super) fn check_replaceable(path: &Path, name: &Path) -> Result<()> {
     let is_own = |entry: &fs::DirEntry| {
         let name = entry.file_name();
         let is_part = models.iter().chain(&own).any(|file| name == file.as_str());
-        (is_part || is_temporary(&name) || is_terms(&entry.path())) && !entry.path().is_dir()
+        (is_part || is_temporary(&name) || is_cache(&entry.path())) && !entry.path().is_dir()
     };
     match entries.iter().find(|entry| !is_own(entry)) {
         Some(other) => refused(format!("it holds {:?}, which is no part of the space in it", other.file_name())),
@@ -71,10 +71,12 @@ pub(super) fn extensions(path: &Path) -> usize {
     (1..).take_while(|&number| path.join(model_file(number)).is_file()).count()
 }
 
-/// Whether a file holds cached retrieval terms, which are part of a space and can be recomputed.
-fn is_terms(path: &Path) -> bool {
-    let is_named_so = path.to_str().is_some_and(|name| name.ends_with(TERMS));
-    is_named_so && TensorFile::open(path).is_ok_and(|file| file.is_of_kind(TERMS_KIND))
+/// Whether a file holds cached retrieval terms or a cached layout, which are part of a space and can be recomputed.
+fn is_cache(path: &Path) -> bool {
+    let is_named = |ending: &str| path.to_str().is_some_and(|name| name.ends_with(ending));
+    let kind = if is_named(TERMS) { TERMS_KIND } else { LAYOUT_KIND };
+    let is_named_so = is_named(TERMS) || is_named(LAYOUT);
+    is_named_so && TensorFile::open(path).is_ok_and(|file| file.is_of_kind(kind))
 }
 
 /// A unique file name for each view, its own name where possible.

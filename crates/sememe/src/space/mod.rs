@@ -7,41 +7,45 @@
 //!                                `log_density` (F64, log p(x) of each word's vector)
 //! SPACE/fr.safetensors
 //! SPACE/csls.en+fr.terms         cached retrieval terms of the words of fr; can be deleted at any time
+//! SPACE/tsne.layout              a cached layout of all words in the plane; can be deleted at any time
 //! ```
 
 mod export;
 mod extension;
 mod files;
+mod layout;
 mod open_view;
+mod retrievers;
 mod summary;
 mod terms;
 mod view_file;
 
-use std::collections::HashMap;
 use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 
 pub use self::extension::Reservation;
 use self::files::{check_replaceable, extensions, file_stem, model_file, view_files};
 use self::open_view::OpenView;
+use self::retrievers::{Kept, Pair};
 pub use self::summary::{SpaceSummary, SpaceView};
-use self::terms::Cache;
 use crate::align::Alignment;
 use crate::error::{Error, Place, Result};
 use crate::files::{OutputFolder, sampled_hash};
 use crate::model::LatentView;
-use crate::observe::Observer;
-use crate::retrieve::{Criterion, Generative, PairCoordinates, Retriever, get_or_compute};
+use crate::retrieve::{Criterion, get_or_compute};
 use crate::tensors::TensorFile;
 use crate::vectors::{Embeddings, View};
 
 const MODEL: &str = "model.safetensors";
 /// File extension of cached retrieval terms.
 const TERMS: &str = ".terms";
+/// File extension of cached layouts.
+const LAYOUT: &str = ".layout";
 /// Kind of these files in their metadata.
 pub(crate) const TERMS_KIND: &str = "terms";
+const LAYOUT_KIND: &str = "layout";
 
 /// An aligned space on disk.
 ///
@@ -58,8 +62,11 @@ pub struct Space {
     alignment: Arc<Alignment>,
     /// One per view of the model, empty until the view is opened.
     views: Vec<OnceLock<OpenView>>,
-    /// Keyed by source view, target view and the name of the criterion.
-    retrievers: Mutex<HashMap<(usize, usize, String), Retriever>>,
+    retrievers: Mutex<Kept>,
+    /// The coordinates of pairs of views, by the source and the target.
+    pairs: Vec<Vec<OnceLock<Pair>>>,
+    /// The criteria whose terms are cached in the folder; `None` for all.
+    cached: Option<Vec<Criterion>>,
 }
 
 impl fmt::Debug for Space {
@@ -127,10 +134,18 @@ impl Space {
             mmap,
             extensions,
             model_hash: sampled_hash(file.content()),
-            views: alignment.model.views.iter().map(|_| OnceLock::new()).collect(),
+            pairs: alignment.model.views.iter().map(|_| cells(&alignment)).collect(),
+            views: cells(&alignment),
             alignment: Arc::new(alignment),
             retrievers: Mutex::default(),
+            cached: None,
         })
+    }
+
+    /// The same space, which caches the terms of these criteria only in its folder. For a program in which anybody may
+    /// choose the criterion, and nobody may fill the disk.
+    pub fn caching_only(self, criteria: &[Criterion]) -> Self {
+        Space { cached: Some(criteria.to_vec()), ..self }
     }
 
     /// Every view with its latent vectors; `None` for views without vectors in the space.
@@ -160,8 +175,9 @@ impl Space {
         Ok((index, self.path.join(&view_files(&self.alignment)[index])))
     }
 
-    /// A hash of the model file, as it was when the space was opened.
-    pub(crate) fn model_hash(&self) -> &str {
+    /// A hash of the model file, as it was when the space was opened. Another fit, and the same with a further view, have
+    /// another one.
+    pub fn fingerprint(&self) -> &str {
         &self.model_hash
     }
 
@@ -179,46 +195,6 @@ impl Space {
     /// The words of a view with their latent vectors. Clones share both.
     pub fn view(&self, name: &str) -> Result<Embeddings> {
         Ok(self.open_view(name)?.embeddings().clone())
-    }
-
-    /// Returns a retriever from words of the view `from` to words of the view `to`. It is prepared once. Expensive
-    /// terms are also cached in the folder of the space.
-    pub fn retriever(&self, from: &str, to: &str, criterion: Criterion, observer: &dyn Observer) -> Result<Retriever> {
-        let model = &self.alignment.model;
-        let (source, target) = (model.view_index(from)?, model.view_index(to)?);
-        let key = (source, target, criterion.to_string());
-        if let Some(known) = self.known_retrievers().get(&key) {
-            return Ok(known.clone());
-        }
-        let (from_view, to_view) = rayon::join(|| self.open_view(from), || self.open_view(to));
-        let (from_view, to_view) = (from_view?, to_view?);
-        let mut builder = Retriever::between(from_view.side(), to_view.side(), criterion);
-        let mut depends_on_model = criterion.is_generative();
-        if criterion.is_generative() {
-            builder = builder.generative(Generative::new(model, source, target, self.log_density(to)?)?);
-        }
-        if criterion.uses_cosines() {
-            let pair = PairCoordinates::of(model, source, target)?;
-            depends_on_model |= pair.is_some();
-            builder = builder.pair(pair);
-        }
-        let cache = Cache::of(self, (from, from_view), (to, to_view), criterion, depends_on_model)?;
-        let terms = cache.as_ref().and_then(|cache| cache.read(to_view.embeddings().len()));
-        let is_computed = terms.is_none();
-        let builder = match terms {
-            Some(terms) => builder.terms(terms),
-            None => builder,
-        };
-        let retriever = builder.build(observer)?;
-        if let Some(cache) = cache.filter(|_| is_computed) {
-            cache.write(criterion, retriever.terms());
-        }
-        self.known_retrievers().insert(key, retriever.clone());
-        Ok(retriever)
-    }
-
-    fn known_retrievers(&self) -> std::sync::MutexGuard<'_, HashMap<(usize, usize, String), Retriever>> {
-        self.retrievers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn open_view(&self, name: &str) -> Result<&OpenView> {
@@ -262,4 +238,9 @@ impl Space {
         }
         Ok(OpenView::new(file, embeddings))
     }
+}
+
+/// An empty cell for each view.
+fn cells<T>(alignment: &Alignment) -> Vec<OnceLock<T>> {
+    alignment.model.views.iter().map(|_| OnceLock::new()).collect()
 }

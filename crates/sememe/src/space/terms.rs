@@ -49,7 +49,7 @@ impl Cache {
             hasher.update(part.as_bytes()).update(b"\n");
         }
         if depends_on_model {
-            hasher.update(space.model_hash().as_bytes());
+            hasher.update(space.fingerprint().as_bytes());
         }
         let content = hasher.finalize().to_hex().to_string();
         Ok(Some(Cache { path: space.terms_file(&criterion.to_string(), from, to), content }))

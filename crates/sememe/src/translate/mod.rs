@@ -1,9 +1,11 @@
 //! Translation for people: translations with confidences, suggestions for unknown words, and induced dictionaries.
 
+mod completion;
 mod induce;
 mod spelling;
 mod translator;
 
+pub use self::completion::Completions;
 pub use self::induce::{InduceOptions, Induced, Induction};
 pub use self::spelling::closest_spellings;
-pub use self::translator::{Candidate, TranslateOptions, Translations, Translator, WordTranslation};
+pub use self::translator::{Candidate, Question, TranslateOptions, Translations, Translator, WordTranslation};

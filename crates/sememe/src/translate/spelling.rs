@@ -64,7 +64,7 @@ pub fn closest_spellings<'a>(vocabulary: &'a Vocabulary, word: &str, limit: usiz
 const LONGER: usize = 8;
 
 /// The characters in lower case.
-fn folded(word: &str) -> impl Iterator<Item = char> {
+pub(super) fn folded(word: &str) -> impl Iterator<Item = char> {
     word.chars().flat_map(char::to_lowercase)
 }
 

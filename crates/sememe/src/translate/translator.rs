@@ -70,6 +70,19 @@ struct Target {
     calibration: Option<Calibration>,
 }
 
+/// Words that were looked up, and what is asked about them. [`Translator::answer`] answers many at once.
+#[derive(Debug, Clone)]
+pub struct Question {
+    /// Words with a vector, as they were given, and their rows.
+    known: Vec<(String, usize)>,
+    /// Their latent vectors, one after the other.
+    vectors: Vec<f32>,
+    unknown: Vec<String>,
+    suggestions: BTreeMap<String, Vec<String>>,
+    candidates: usize,
+    min_confidence: f64,
+}
+
 /// Translations of some words. It serialises to the JSON of `sememe translate --json`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
@@ -167,48 +180,83 @@ impl Translator {
     /// The best translations of words as people write them: the casing of the space is applied, and expressions may be
     /// written with spaces or underscores.
     pub fn translate(&self, words: &[impl AsRef<str>], observer: &dyn Observer) -> Result<Translations> {
-        let (mut known, mut rows, mut queries) = (Vec::new(), Vec::new(), Vec::new());
-        let (mut unknown, mut suggestions) = (Vec::new(), BTreeMap::new());
+        let mut answers = self.answer(&[self.question(words, usize::MAX)?], observer)?;
+        Ok(answers.pop().expect("an answer to each question"))
+    }
+
+    /// Looks words up, and asks for their translations by the options of this translator. The first `most_suggested`
+    /// unknown words get spelling suggestions, each of which takes a look at all words.
+    pub fn question(&self, words: &[impl AsRef<str>], most_suggested: usize) -> Result<Question> {
+        let TranslateOptions { candidates, min_confidence, .. } = self.options;
+        let mut question = Question {
+            known: Vec::new(),
+            vectors: Vec::new(),
+            unknown: Vec::new(),
+            suggestions: BTreeMap::new(),
+            candidates,
+            min_confidence,
+        };
         for word in words.iter().map(AsRef::as_ref) {
             let spelled = self.alignment.preparation.casing.of_word(word);
             match self.vector(&spelled)? {
                 Some((row, vector)) => {
-                    queries.extend(vector);
-                    rows.push(row);
-                    known.push(word);
+                    question.vectors.extend(vector);
+                    question.known.push((word.to_owned(), row));
                 }
                 None => {
-                    let close = closest_spellings(self.source.vocabulary(), &spelled, SUGGESTIONS);
-                    suggestions.insert(word.to_owned(), close.into_iter().map(str::to_owned).collect());
-                    unknown.push(word.to_owned());
+                    if question.suggestions.len() < most_suggested {
+                        let close = closest_spellings(self.source.vocabulary(), &spelled, SUGGESTIONS);
+                        let close = close.into_iter().map(str::to_owned).collect();
+                        question.suggestions.insert(word.to_owned(), close);
+                    }
+                    question.unknown.push(word.to_owned());
                 }
             }
         }
+        Ok(question)
+    }
+
+    /// Answers several questions to this translator, or to one with other numbers of candidates and confidences, in one
+    /// search. Each answer is the one that the question has by itself.
+    pub fn answer(&self, questions: &[Question], observer: &dyn Observer) -> Result<Vec<Translations>> {
+        // Corrected retrieval ranks queries against each other, which is not to depend on who else asks.
+        let is_corrected = matches!(self.options.criterion, Criterion::Corrected { .. });
+        let together = if is_corrected { 1 } else { questions.len().max(1) };
+        let answers = questions.chunks(together).map(|questions| self.answer_together(questions, observer));
+        Ok(answers.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect())
+    }
+
+    fn answer_together(&self, questions: &[Question], observer: &dyn Observer) -> Result<Vec<Translations>> {
+        let queries = questions.iter().flat_map(|question| &question.vectors).copied().collect();
         let queries = Matrix::new(queries, self.source.dim());
+        let most = questions.iter().map(|question| question.candidates).max().unwrap_or(0);
         let found = self.targets.iter().map(|target| {
-            let searched = self.options.candidates.max(Calibration::CANDIDATES);
-            let hits = target.retriever.nearest(&queries, searched, observer)?;
-            let candidates = |(&row, hits)| target.candidates(row, hits, self.options.candidates);
-            Ok(rows.iter().zip(hits).map(candidates).collect::<Vec<_>>().into_iter())
+            let hits = target.retriever.nearest(&queries, most.max(Calibration::CANDIDATES), observer)?;
+            Ok(hits.into_iter())
         });
         let mut found = found.collect::<Result<Vec<_>>>()?;
-        let mut translations = Vec::with_capacity(known.len() * self.targets.len());
-        for word in known {
-            for (target, found) in self.targets.iter().zip(&mut found) {
-                let candidates = found.next().unwrap_or_default();
-                let (word, to) = (word.to_owned(), target.name.clone());
-                translations.push(WordTranslation { word, to, known: self.is_known(&candidates), candidates });
+        let answer = |question: &Question| {
+            let mut translations = Vec::with_capacity(question.known.len() * self.targets.len());
+            for (word, row) in &question.known {
+                for (target, found) in self.targets.iter().zip(&mut found) {
+                    let mut hits = found.next().unwrap_or_default();
+                    hits.truncate(question.candidates.max(Calibration::CANDIDATES));
+                    let candidates = target.candidates(*row, hits, question.candidates);
+                    let (word, to) = (word.clone(), target.name.clone());
+                    translations.push(WordTranslation { word, to, known: question.is_known(&candidates), candidates });
+                }
             }
-        }
-        Ok(Translations {
-            from: self.from.clone(),
-            to: self.targets.iter().map(|target| target.name.clone()).collect(),
-            criterion: self.options.criterion,
-            min_confidence: self.options.min_confidence,
-            translations,
-            unknown,
-            suggestions,
-        })
+            Translations {
+                from: self.from.clone(),
+                to: self.targets.iter().map(|target| target.name.clone()).collect(),
+                criterion: self.options.criterion,
+                min_confidence: question.min_confidence,
+                translations,
+                unknown: question.unknown.clone(),
+                suggestions: question.suggestions.clone(),
+            }
+        };
+        Ok(questions.iter().map(answer).collect())
     }
 
     /// The row and the latent vector of a word, from the space or from the fallback vectors. The words of the space are
@@ -225,10 +273,32 @@ impl Translator {
         let prepared = self.alignment.prepare(self.view, found.into_matrix())?;
         Ok(Some((self.source.len(), self.alignment.model.views[self.view].project(&prepared)?.into_vec())))
     }
+}
+
+impl Question {
+    /// Asks for so many candidates, and for this confidence; see [`TranslateOptions`].
+    pub fn asking_for(self, candidates: usize, min_confidence: f64) -> Self {
+        Question { candidates, min_confidence, ..self }
+    }
+
+    /// Number of out-of-vocabulary words.
+    pub fn unknown(&self) -> usize {
+        self.unknown.len()
+    }
+
+    /// Number of words with a vector, which take part in the search.
+    pub fn len(&self) -> usize {
+        self.known.len()
+    }
+
+    /// Whether none of the words has a vector.
+    pub fn is_empty(&self) -> bool {
+        self.known.is_empty()
+    }
 
     /// Whether the confidence of the first candidate is high enough.
     fn is_known(&self, candidates: &[Candidate]) -> bool {
-        let is_sure = |confidence| confidence >= self.options.min_confidence;
+        let is_sure = |confidence| confidence >= self.min_confidence;
         candidates.first().is_some_and(|first| first.confidence.is_none_or(is_sure))
     }
 }

@@ -182,19 +182,28 @@ pub fn read_input(
 /// Reads rows of numbers: an array, even without words, or the vectors of any other format. Rows are identified by
 /// their numbers, so nothing is skipped: an unusable row is an error.
 pub fn read_matrix(path: &Path, options: &ReadOptions, observer: &dyn Observer) -> Result<Matrix> {
-    let input = Input::open_with(path, options.mmap)?;
+    read_matrix_input(&Input::open_with(path, options.mmap)?, options, observer)
+}
+
+/// [`read_matrix`] on data in memory.
+pub fn read_matrix_input(input: &Input, options: &ReadOptions, observer: &dyn Observer) -> Result<Matrix> {
     let format = match options.format {
         Some(format) => format,
-        None => Format::detect(&input)?,
+        None => Format::detect(input)?,
     };
     match format {
-        Format::Npy => npy::array(&input)?.into_matrix(options.max_words, observer),
-        Format::Safetensors => safetensors::array(&TensorFile::read(&input)?)?.into_matrix(options.max_words, observer),
+        Format::Npy => npy::array(input)?.into_matrix(options.max_words, observer),
+        Format::Safetensors => safetensors::array(&TensorFile::read(input)?)?.into_matrix(options.max_words, observer),
         _ => {
             let strictly = ReadOptions { strict: true, format: Some(format), ..options.clone() };
-            Ok(read_input(&input, None, &strictly, observer)?.embeddings.into_matrix())
+            Ok(read_input(input, None, &strictly, observer)?.embeddings.into_matrix())
         }
     }
+}
+
+/// The bytes of a `.npy` file of float32, which [`read_matrix_input`] reads.
+pub fn matrix_to_npy(matrix: &Matrix) -> Vec<u8> {
+    npy::to_bytes(matrix)
 }
 
 /// Writes word vectors. The file appears under its name only when it is complete.

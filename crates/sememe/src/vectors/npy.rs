@@ -7,7 +7,7 @@ use std::path::Path;
 
 use super::array::{Array, Element, WordList, word_lines};
 use super::text::protective_byte_order_mark;
-use super::{Embeddings, Format, ROWS_AT_A_TIME, Read, ReadOptions, word_list_beside};
+use super::{Embeddings, Format, Matrix, ROWS_AT_A_TIME, Read, ReadOptions, word_list_beside};
 use crate::error::{Error, Place, Result};
 use crate::files::{Bytes, Input, Output, little_endian};
 use crate::observe::Observer;
@@ -90,7 +90,7 @@ pub(crate) fn write(embeddings: &Embeddings, path: &Path) -> Result<()> {
     words.write_all(&word_lines(embeddings))?;
     let matrix = embeddings.matrix();
     let mut output = Output::create(path)?;
-    write_header(&mut output, "<f4", (matrix.rows(), matrix.cols()))?;
+    output.write_all(&header("<f4", (matrix.rows(), matrix.cols())))?;
     for rows in matrix.as_slice().chunks(ROWS_AT_A_TIME * matrix.cols()) {
         output.write_all(&little_endian(rows))?;
     }
@@ -101,17 +101,22 @@ pub(crate) fn write(embeddings: &Embeddings, path: &Path) -> Result<()> {
 /// Writes an array of a NumPy dtype, given as bytes.
 pub(crate) fn write_array(path: &Path, dtype: &str, shape: (usize, usize), bytes: &[u8]) -> Result<()> {
     let mut output = Output::create(path)?;
-    write_header(&mut output, dtype, shape)?;
+    output.write_all(&header(dtype, shape))?;
     output.write_all(bytes)?;
     output.finish()
 }
 
-fn write_header(output: &mut Output, dtype: &str, shape: (usize, usize)) -> Result<()> {
+/// The bytes of an array of float32.
+pub(crate) fn to_bytes(matrix: &Matrix) -> Vec<u8> {
+    let mut bytes = header("<f4", (matrix.rows(), matrix.cols()));
+    bytes.extend_from_slice(&little_endian(matrix.as_slice()));
+    bytes
+}
+
+fn header(dtype: &str, shape: (usize, usize)) -> Vec<u8> {
     let dictionary = format!("{{'descr': '{dtype}', 'fortran_order': False, 'shape': {shape:?}, }}");
     // NumPy aligns the data to 64 bytes: magic, version, length and the newline take 11.
     let padding = (64 - (dictionary.len() + 11) % 64) % 64;
-    output.write_all(MAGIC)?;
-    output.write_all(&[1, 0])?;
-    output.write_all(&((dictionary.len() + padding + 1) as u16).to_le_bytes())?;
-    output.write_all(format!("{dictionary}{:padding$}\n", "").as_bytes())
+    let len = ((dictionary.len() + padding + 1) as u16).to_le_bytes();
+    [MAGIC, &[1, 0], &len, format!("{dictionary}{:padding$}\n", "").as_bytes()].concat()
 }

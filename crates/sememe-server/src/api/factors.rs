@@ -1,0 +1,147 @@
+//! What latent dimensions mean: the words at both ends of an axis.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use rayon::prelude::*;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::explain::best;
+use crate::app::{App, Effort};
+use crate::http::{Body, Params, Problem};
+use crate::opened::{Opened, check_word};
+
+/// Factors and words of each end where the request does not say how many, and the most of them.
+const FACTORS: usize = 20;
+const MOST_FACTORS: usize = 64;
+const TOP: usize = 8;
+const MOST_TOP: usize = 100;
+/// Words that define an axis.
+const MOST_WORDS: usize = 200;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Factors {
+    space: Option<String>,
+    from: Option<usize>,
+    count: Option<usize>,
+    top: Option<usize>,
+    /// Only the first words of each view, which are the most frequent ones.
+    among: Option<usize>,
+}
+
+pub(crate) async fn factors(
+    State(app): State<Arc<App>>,
+    Params(asked): Params<Factors>,
+) -> Result<Json<Value>, Problem> {
+    let opened = app.space(asked.space.as_deref())?;
+    let latent = opened.latent();
+    let first = asked.from.unwrap_or(0).min(latent);
+    let last = latent.min(first + asked.count.unwrap_or(FACTORS).min(MOST_FACTORS));
+    let top = asked.top.unwrap_or(TOP).min(MOST_TOP);
+    let among = asked.among.unwrap_or(usize::MAX);
+    let found = app.compute(Effort::Quick, move |_| {
+        let rho = &opened.space.alignment().model.rho;
+        let describe = |index: usize| {
+            let axis: Vec<f32> = (0..latent).map(|at| f32::from(u8::from(at == index))).collect();
+            let views = ends(&opened, &axis, top, among)?;
+            Ok(json!({ "index": index, "correlation": rho.get(index), "views": views }))
+        };
+        let factors = (first..last).map(describe).collect::<Result<Vec<_>, Problem>>()?;
+        Ok(json!({ "latent": latent, "factors": factors }))
+    });
+    Ok(Json(found.await?))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Axis {
+    space: Option<String>,
+    positive: Vec<Named>,
+    #[serde(default)]
+    negative: Vec<Named>,
+    top: Option<usize>,
+    among: Option<usize>,
+}
+
+/// A word of a view.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Named {
+    view: String,
+    word: String,
+}
+
+pub(crate) async fn axis(State(app): State<Arc<App>>, Body(asked): Body<Axis>) -> Result<Json<Value>, Problem> {
+    let opened = app.space(asked.space.as_deref())?;
+    if asked.positive.len() + asked.negative.len() > MOST_WORDS {
+        return Err(Problem::bad("too_many_words", format!("an axis is made of at most {MOST_WORDS} words")));
+    }
+    let top = asked.top.unwrap_or(FACTORS).min(MOST_TOP);
+    let among = asked.among.unwrap_or(usize::MAX);
+    let mut unknown = Vec::new();
+    let mut axis = vec![0.0; opened.latent()];
+    for (sign, words) in [(1.0, &asked.positive), (-1.0, &asked.negative)] {
+        let sum = sum_of_directions(&opened, words, &mut unknown)?;
+        axis.iter_mut().zip(sum).for_each(|(axis, sum)| *axis += sign * sum);
+    }
+    let length = axis.iter().map(|x| x * x).sum::<f32>().sqrt();
+    if length < 1e-6 {
+        let message = "the words of both ends are unknown, or cancel each other out; name others";
+        return Err(Problem::bad("no_axis", message));
+    }
+    axis.iter_mut().for_each(|x| *x /= length);
+    let found = app.compute(Effort::Quick, move |_| ends(&opened, &axis, top, among));
+    Ok(Json(json!({ "views": found.await?, "unknown": unknown })))
+}
+
+/// The mean direction of some words.
+fn sum_of_directions(opened: &Opened, words: &[Named], unknown: &mut Vec<Value>) -> Result<Vec<f32>, Problem> {
+    let mut sum = vec![0.0; opened.latent()];
+    for Named { view, word } in words {
+        let place = opened.view_with_words(view)?;
+        check_word(word)?;
+        let Some(row) = opened.row(place, word)? else {
+            unknown.push(json!({ "view": view, "word": word }));
+            continue;
+        };
+        let length = opened.views[place].lengths()?[row];
+        if length > 0.0 {
+            let vector = opened.views[place].embeddings()?.vector(row);
+            let share = 1.0 / (length * words.len() as f32);
+            sum.iter_mut().zip(vector).for_each(|(sum, x)| *sum += share * x);
+        }
+    }
+    Ok(sum)
+}
+
+/// For each view the words at both ends of an axis of length 1, by the cosine with it.
+fn ends(opened: &Opened, axis: &[f32], top: usize, among: usize) -> Result<Vec<Value>, Problem> {
+    let only: Option<usize> = match axis.iter().filter(|x| **x != 0.0).count() {
+        1 => axis.iter().position(|x| *x == 1.0),
+        _ => None,
+    };
+    let mut views = Vec::new();
+    for view in opened.views.iter().filter(|view| view.len() > 0) {
+        let (words, lengths) = (view.embeddings()?, view.lengths()?);
+        let cosine = |row: usize| {
+            let vector = words.vector(row);
+            let product = match only {
+                Some(index) => vector[index],
+                None => vector.iter().zip(axis).map(|(a, b)| a * b).sum::<f32>(),
+            };
+            f64::from(if lengths[row] > 0.0 { product / lengths[row] } else { 0.0 })
+        };
+        let cosines: Vec<f64> = (0..words.len().min(among)).into_par_iter().with_min_len(1024).map(cosine).collect();
+        let negated: Vec<f64> = cosines.iter().map(|cosine| -cosine).collect();
+        let listed = |rows: Vec<usize>| -> Vec<Value> {
+            let word = |row: usize| json!({ "word": words.word(row), "row": row, "value": cosines[row] as f32 });
+            rows.into_iter().map(word).collect()
+        };
+        let (positive, negative) = (listed(best(&cosines, top)), listed(best(&negated, top)));
+        views.push(json!({ "view": view.name, "positive": positive, "negative": negative }));
+    }
+    Ok(views)
+}
