@@ -5,6 +5,8 @@ const MOST = 160;
 const TRIED = 6000;
 const GAP = 4;
 const HEIGHT = 16;
+/** Rows above and below a point where the label of a chosen word may be. */
+const STACKED = [0, 1, -1, 2, -2, 3, -3];
 const FONT = '13px Inter, system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "Liberation Sans", sans-serif';
 /** Pixels of a cell of the occupied area. */
 const CELL = 8;
@@ -64,14 +66,17 @@ export function drawLabels(context, { width, height, order, chosen, most = MOST,
     const wide = widthOf(context, text);
     // Left of the point where there is no room on its right.
     const x = at[0] + 7 + wide > width ? at[0] - 7 - wide : at[0] + 7;
-    const isFree = room.take(x - GAP, at[1] - HEIGHT / 2, wide + 2 * GAP, HEIGHT);
-    if (isFree || must) placed.push({ point, at, text, x });
+    // Chosen words often lie on each other: their labels move up or down to where there is room.
+    const isBeside = (y) => (one) => Math.abs(one.y - y) < HEIGHT && one.x < x + wide + GAP && x < one.x + one.wide + GAP;
+    const y = must ? STACKED.map((row) => at[1] + row * HEIGHT).find((one) => !placed.some(isBeside(one))) ?? at[1] : at[1];
+    const isFree = room.take(x - GAP, y - HEIGHT / 2, wide + 2 * GAP, HEIGHT);
+    if (isFree || must) placed.push({ point, at, text, x, y, wide });
   };
   for (const point of chosen) place(point, true);
   for (let index = 0; index < order.length && placed.length < most && tried < TRIED; index += 1) {
     if (!chosen.includes(order[index])) place(order[index], false);
   }
-  for (const { point, at, text, x } of placed) {
+  for (const { point, at, text, x, y } of placed) {
     const isChosen = chosen.includes(point);
     context.fillStyle = colour(point);
     context.beginPath();
@@ -80,9 +85,9 @@ export function drawLabels(context, { width, height, order, chosen, most = MOST,
     context.font = isChosen ? `600 ${FONT}` : FONT;
     context.lineWidth = 4;
     context.strokeStyle = ground;
-    context.strokeText(text, x, at[1]);
+    context.strokeText(text, x, y);
     context.fillStyle = ink;
-    context.fillText(text, x, at[1]);
+    context.fillText(text, x, y);
   }
   return placed.map(({ point }) => point);
 }

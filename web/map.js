@@ -1,6 +1,7 @@
 // All words of all views in one picture.
 
 import { Camera, steer, steerByKey } from './camera.js';
+import { chosenWord, translation } from './chosen.js';
 import { debounced, failure, h, icon, percent, show } from './dom.js';
 import { colour, label, languageName, rgb, word } from './language.js';
 import { drawLabels } from './labels.js';
@@ -13,8 +14,8 @@ const LAYOUTS = { pca: 'Overview', tsne: 'Neighbourhoods' };
 const POLL = 1500;
 /** Pixels from a point within which it is meant. */
 const NEAR = 12;
-/** How much closer a word that is looked up is shown. */
-const CLOSE = 12;
+/** Points around a word that is looked up that are shown with it. */
+const CLOSE = 60;
 /** Closer than this, labels are looked for among what is seen only. */
 const WIDE = 3;
 
@@ -26,9 +27,8 @@ class MapView {
   constructor(app, main, params) {
     this.app = app;
     this.camera = new Camera();
-    this.hidden = new Set((params.off ?? '').split(',').filter(Boolean));
+    this.read(params);
     this.layout = params.layout in LAYOUTS ? params.layout : null;
-    this.hasLines = params.lines === '1';
     this.chosen = -1;
     this.hovered = -1;
     this.labelled = [];
@@ -42,7 +42,7 @@ class MapView {
       close: () => { this.asked.abort(); this.resizing?.disconnect(); clearTimeout(this.poll); },
       redraw: () => this.recolour(),
       keys: (event) => this.key(event),
-      update: (params) => this.goTo(params),
+      update: (params) => this.follow(params),
     };
   }
 
@@ -108,6 +108,27 @@ class MapView {
     this.recolour();
   }
 
+  /** What the address says is shown. */
+  read(params) {
+    this.hidden = new Set((params.off ?? '').split(',').filter(Boolean));
+    this.hasLines = params.lines === '1';
+  }
+
+  /** Follows a link from one place of the map to another. */
+  follow(params) {
+    this.read(params);
+    if (!this.data) return;
+    this.lines.checked = this.hasLines;
+    this.drawLegend();
+    if (!params.word) this.unselect();
+    if (params.x) {
+      this.hasMoved = true;
+      this.look(params);
+    }
+    this.goTo(params);
+    if (params.layout in LAYOUTS && params.layout !== this.layout) this.choose(params.layout);
+  }
+
   /** Goes where the address says. */
   look({ x, y, z }) {
     const [left, top, zoom] = [x, y, z].map(Number);
@@ -130,7 +151,7 @@ class MapView {
     this.select(point);
     if (moves) {
       [this.camera.x, this.camera.y] = this.data.place(point);
-      this.camera.scale = Math.max(this.camera.scale, CLOSE * this.camera.whole);
+      this.camera.scale = (0.4 * Math.min(this.camera.width, this.camera.height)) / this.data.radius(point, CLOSE);
     }
     this.changed();
   }
@@ -327,20 +348,12 @@ class MapView {
     const view = data.views[data.viewOf(point)].name;
     const text = data.wordOf(point);
     const found = h('ul', {});
-    show(this.info,
-      h('button', { class: 'quiet', type: 'button', 'aria-label': 'Close', onclick: () => { this.unselect(); this.changed(); } }, icon('close')),
-      h('h2', {}, word(text, view)), h('p', {}, label(app.space, view)), found,
-      h('p', {}, h('a', { href: app.href('translate', { view, word: text }) }, 'All candidates')));
+    show(this.info, chosenWord(app, view, text, found, () => { this.unselect(); this.changed(); }));
     this.info.hidden = false;
     app.announce(`${text}, ${languageName(view)}`);
     await this.links.ask([point], this.asked.signal).catch(() => {});
     if (this.chosen !== point) return;
-    show(found, this.links.of(point).map((link) => {
-      const of = data.views[data.viewOf(link.point)].name;
-      return h('li', { class: colour(app.space, of) }, h('span', { class: 'swatch' }),
-        h('button', { class: 'link', type: 'button', onclick: () => this.find({ view: of, word: data.wordOf(link.point) }) }, word(data.wordOf(link.point), of)),
-        h('span', { class: 'soft' }, link.confidence === null || link.confidence === undefined ? languageName(of) : percent(link.confidence)));
-    }));
+    show(found, this.links.of(point).map((link) => translation(app, data, link, (at) => this.find(at))));
     this.changed();
   }
 

@@ -62,6 +62,22 @@ export class MapData {
 
   place(point) { return [this.points[2 * point], this.points[2 * point + 1]]; }
 
+  /** How far from a point there are about so many others. */
+  radius(point, count) {
+    const [x, y] = this.place(point);
+    const [x0, , x1] = this.about.bounds;
+    const most = (x1 - x0) / 2 || 1;
+    let radius = most / 2000;
+    for (let found = 0; found < count && radius < most; radius *= 1.25) {
+      found = 0;
+      this.grid.within(x - radius, y - radius, x + radius, y + radius, (other) => {
+        const [left, top] = this.place(other);
+        if (Math.abs(left - x) < radius && Math.abs(top - y) < radius) found += 1;
+      });
+    }
+    return radius;
+  }
+
   /** The points in a rectangle, frequent words first; all points if it holds most of them. */
   inside(x0, y0, x1, y1, isWide) {
     if (isWide) return this.order;

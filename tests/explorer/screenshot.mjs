@@ -28,7 +28,7 @@ try {
       await picture(address, `${output}/${name}-phone.png`, { viewport: PHONE });
     }
   } else {
-    await picture('#/translate?view=en&word=coin', output, { viewport: { width: 1180, height: 760 } });
+    await picture('#/translate?view=en&word=coin', output, { viewport: { width: 1280, height: 800 } });
   }
 } finally {
   await browser.close();

@@ -1,6 +1,6 @@
 //! A space that was opened, with everything that requests prepare in it.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -19,6 +19,8 @@ use crate::options::LONGEST_WORD;
 
 /// Translators that are kept: they are small, but criteria have any number of parameters.
 const MOST_TRANSLATORS: usize = 64;
+/// Prepared retrievers that are remembered; the space keeps fewer.
+const MOST_PREPARED: usize = 256;
 /// Spelling suggestions for an unknown word.
 const SUGGESTIONS: usize = 3;
 
@@ -32,11 +34,18 @@ pub(crate) struct Opened {
     pub(crate) layouts: Layouts,
     /// Held while a retriever from one view to another is prepared, so that it is done once.
     preparing: Vec<tokio::sync::Mutex<()>>,
-    translators: Mutex<HashMap<(usize, Vec<usize>, String), Arc<Translator>>>,
+    /// Retrievers that were prepared before. The space keeps those that were used last.
+    prepared: Mutex<HashSet<(usize, usize, String)>>,
+    translators: Mutex<HashMap<Direction, Arc<Translator>>>,
     hubs: Mutex<HashMap<(usize, usize), Arc<Hubs>>>,
     /// By the views, and whether pairs are mutual.
-    induced: Mutex<HashMap<(usize, usize, bool), Arc<Vec<Induced>>>>,
+    induced: Mutex<HashMap<(usize, usize, bool), Dictionary>>,
 }
+
+/// A view, those that it is translated to, and the name of the criterion.
+type Direction = (usize, Vec<usize>, String);
+/// An induced dictionary.
+type Dictionary = Arc<Vec<Induced>>;
 
 /// The words of a view with their latent vectors.
 pub(crate) struct Words {
@@ -106,6 +115,7 @@ impl Opened {
             views,
             layouts: Layouts::default(),
             preparing,
+            prepared: Mutex::default(),
             translators: Mutex::default(),
             hubs: Mutex::default(),
             induced: Mutex::default(),
@@ -192,8 +202,20 @@ impl Opened {
         criterion: Criterion,
         observer: &dyn Observer,
     ) -> Result<Retriever, Problem> {
-        let [from, to] = [from, to].map(|view| self.views[view].name.as_str());
-        self.space.retriever(from, to, criterion, observer).map_err(|error| Problem::of(&error))
+        let names = [from, to].map(|view| self.views[view].name.as_str());
+        let retriever = self.space.retriever(names[0], names[1], criterion, observer);
+        let retriever = retriever.map_err(|error| Problem::of(&error))?;
+        let mut prepared = locked(&self.prepared);
+        if prepared.len() >= MOST_PREPARED {
+            prepared.clear();
+        }
+        prepared.insert((from, to, criterion.to_string()));
+        Ok(retriever)
+    }
+
+    /// Whether a retriever was prepared before, so that it takes no time.
+    pub(crate) fn is_prepared(&self, from: usize, to: usize, criterion: Criterion) -> bool {
+        locked(&self.prepared).contains(&(from, to, criterion.to_string()))
     }
 
     /// A translator that was prepared before.
@@ -238,7 +260,7 @@ impl Opened {
         &self,
         key: (usize, usize, bool),
         induce: impl FnOnce() -> Result<Vec<Induced>, Problem>,
-    ) -> Result<Arc<Vec<Induced>>, Problem> {
+    ) -> Result<Dictionary, Problem> {
         if let Some(known) = locked(&self.induced).get(&key) {
             return Ok(known.clone());
         }

@@ -7,6 +7,7 @@ mod evidence;
 mod gathering;
 mod learning;
 mod not_found;
+mod paging;
 mod pipeline;
 #[path = "../../../sememe/src/random.rs"]
 #[allow(dead_code, reason = "the library's own generator, of which tests use a part")]

@@ -84,8 +84,8 @@ pub(crate) async fn axis(State(app): State<Arc<App>>, Body(asked): Body<Axis>) -
     let mut unknown = Vec::new();
     let mut axis = vec![0.0; opened.latent()];
     for (sign, words) in [(1.0, &asked.positive), (-1.0, &asked.negative)] {
-        let sum = sum_of_directions(&opened, words, &mut unknown)?;
-        axis.iter_mut().zip(sum).for_each(|(axis, sum)| *axis += sign * sum);
+        let mean = mean_direction(&opened, words, &mut unknown)?;
+        axis.iter_mut().zip(mean).for_each(|(axis, mean)| *axis += sign * mean);
     }
     let length = axis.iter().map(|x| x * x).sum::<f32>().sqrt();
     if length < 1e-6 {
@@ -97,9 +97,9 @@ pub(crate) async fn axis(State(app): State<Arc<App>>, Body(asked): Body<Axis>) -
     Ok(Json(json!({ "views": found.await?, "unknown": unknown })))
 }
 
-/// The mean direction of some words.
-fn sum_of_directions(opened: &Opened, words: &[Named], unknown: &mut Vec<Value>) -> Result<Vec<f32>, Problem> {
-    let mut sum = vec![0.0; opened.latent()];
+/// The mean direction of some words; unknown ones are listed and left out.
+fn mean_direction(opened: &Opened, words: &[Named], unknown: &mut Vec<Value>) -> Result<Vec<f32>, Problem> {
+    let (mut sum, mut known) = (vec![0.0; opened.latent()], 0.0);
     for Named { view, word } in words {
         let place = opened.view_with_words(view)?;
         check_word(word)?;
@@ -110,10 +110,11 @@ fn sum_of_directions(opened: &Opened, words: &[Named], unknown: &mut Vec<Value>)
         let length = opened.views[place].lengths()?[row];
         if length > 0.0 {
             let vector = opened.views[place].embeddings()?.vector(row);
-            let share = 1.0 / (length * words.len() as f32);
-            sum.iter_mut().zip(vector).for_each(|(sum, x)| *sum += share * x);
+            sum.iter_mut().zip(vector).for_each(|(sum, x)| *sum += x / length);
+            known += 1.0;
         }
     }
+    sum.iter_mut().for_each(|sum| *sum /= f32::max(known, 1.0));
     Ok(sum)
 }
 

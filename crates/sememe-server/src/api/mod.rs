@@ -73,7 +73,14 @@ async fn retriever(
     to: usize,
     criterion: Criterion,
 ) -> Result<Retriever, Problem> {
-    let _turn = opened.turn(from, to).await;
+    let effort = match opened.is_prepared(from, to, criterion) {
+        true => Effort::Quick,
+        false => Effort::Slow,
+    };
+    let _turn = match effort {
+        Effort::Quick => None,
+        Effort::Slow => Some(opened.turn(from, to).await),
+    };
     let opened = opened.clone();
-    app.compute(Effort::Quick, move |observer| opened.retriever(from, to, criterion, observer)).await
+    app.compute(effort, move |observer| opened.retriever(from, to, criterion, observer)).await
 }

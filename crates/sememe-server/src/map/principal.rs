@@ -25,7 +25,7 @@ pub(super) fn places(opened: &Opened) -> Result<Vec<f32>, Problem> {
             (0..count).for_each(|at| mean.iter_mut().zip(rows.col_as_slice(at)).for_each(|(sum, x)| *sum += x));
             mean.iter_mut().for_each(|sum| *sum /= count as f64);
             rows.col_iter_mut().for_each(|row| row.iter_mut().zip(&mean).for_each(|(x, mean)| *x -= mean));
-            covariance = covariance + times_transpose(&rows, &rows);
+            covariance += times_transpose(&rows, &rows);
         }
         means.push(mean);
     }

@@ -53,7 +53,8 @@ fn values_that_are_impossible() {
         change(&mut body);
         body.to_string().into_bytes()
     };
-    let cases: [(&dyn Fn(&mut Value), u16, &str); 14] = [
+    type Change<'a> = &'a dyn Fn(&mut Value);
+    let cases: [(Change, u16, &str); 14] = [
         (&|body| body["k"] = json!(0), 400, "bad_k"),
         (&|body| body["k"] = json!(1_000_000_000), 400, "bad_k"),
         (&|body| body["from"] = json!("../../etc/passwd"), 404, "unknown_view"),
