@@ -2,6 +2,8 @@
 
 mod induce;
 mod spelling;
+#[cfg(feature = "parquet")]
+mod table;
 mod translator;
 
 pub use self::induce::{InduceOptions, Induced, Induction};
