@@ -34,9 +34,10 @@ def as_rows(values: ArrayLike, what: str) -> Rows:
 
 
 def is_table(values: Any) -> bool:
-    """True for a table whose vectors may be in one column: anything with the Arrow C stream interface, unless all its columns are
-    numbers, as in a pandas table that is an array."""
-    if not hasattr(values, "__arrow_c_stream__"):
+    """True for a table whose vectors may be in one column: anything with columns and the Arrow C stream interface, unless all
+    columns are numbers, as in a pandas table that is an array."""
+    has_columns = any(hasattr(values, name) for name in ("columns", "column_names", "schema"))
+    if not has_columns or not hasattr(values, "__arrow_c_stream__"):
         return False
     return not all(getattr(dtype, "kind", "O") in "fiub" for dtype in getattr(values, "dtypes", "O"))
 
