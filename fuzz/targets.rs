@@ -25,13 +25,15 @@ use sememe::{Error, Result};
 pub type Target = fn(&[u8]) -> Result<()>;
 
 /// All targets by name; a target's corpus is the folder of its name.
-pub const ALL: [(&str, Target); 11] = [
+pub const ALL: [(&str, Target); 13] = [
     ("text", text),
     ("glove", glove),
     ("word2vec", word2vec),
     ("fasttext", fasttext),
     ("npy", npy),
     ("safetensors", safetensors),
+    ("parquet", parquet),
+    ("arrow", arrow),
     ("lexicon_pairs", lexicon_pairs),
     ("lexicon_tuples", lexicon_tuples),
     ("moments", moments),
@@ -67,6 +69,15 @@ pub fn npy(data: &[u8]) -> Result<()> {
 
 pub fn safetensors(data: &[u8]) -> Result<()> {
     vectors_of("safetensors", data, None, Some(Format::Safetensors))
+}
+
+pub fn parquet(data: &[u8]) -> Result<()> {
+    vectors_of("parquet", data, None, Some(Format::Parquet))
+}
+
+/// A file or a stream.
+pub fn arrow(data: &[u8]) -> Result<()> {
+    vectors_of("arrow", data, None, Some(Format::Arrow))
 }
 
 pub fn detect(data: &[u8]) -> Result<()> {
@@ -200,6 +211,7 @@ fn check_written(embeddings: &Embeddings) -> Result<()> {
             Format::Text | Format::Word2vec => !has_space,
             Format::Glove => !has_space && !begins_with_mark,
             Format::Npy | Format::Safetensors => !begins_with_mark,
+            Format::Parquet | Format::Arrow => true,
             _ => false,
         };
         if can_hold {

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import _sememe
-from ._arrays import as_view
+from ._arrays import as_view, is_table
 from ._fitted import FittedModel
 from ._defaults import DEFAULTS, check_max_iter, extension, spelled
 from ._learning import as_learning, as_report
@@ -17,7 +17,7 @@ from ._progress import Progress, reporting
 from ._views import Steps, Views, as_embeddings, as_steps, given_views, named, row_views
 from ._warnings import warn_of_fit
 from .embeddings import Embeddings
-from .lexicon import LexiconLike, as_lexicons, as_row_numbers
+from .lexicon import LexiconLike, as_lexicons, as_row_numbers, is_row_numbers
 from .moments import Moments
 
 Self = TypeVar("Self", bound="Aligner")
@@ -111,6 +111,8 @@ class Aligner(FittedModel):
         if isinstance(given, Moments):
             return self._fit_moments(given, entries, identical, learning, progress)
         is_words = identical is not None or any(isinstance(view, Embeddings) for _, view in named(given))
+        if entries is not None and not is_words and all(is_table(view) for _, view in named(given)):
+            is_words = not is_row_numbers(entries)
         if entries is None and identical is None and not unsupervised and (is_words or refine):
             raise ValueError(NO_LEXICON if is_words else NO_PAIRS)
         if is_words:

@@ -8,7 +8,7 @@ from typing import Any, Union
 import numpy as np
 
 from . import _sememe
-from ._arrays import Rows, as_view
+from ._arrays import Rows, as_view, is_table
 from ._defaults import DEFAULTS
 from .embeddings import Embeddings
 
@@ -85,11 +85,16 @@ def row_views(views: Views, names: Names = None, dims: Sequence[int] | None = No
     return rows
 
 
+def of_table(view: Any) -> Any:
+    """The words and vectors of a table; anything else as it is."""
+    return Embeddings.from_arrow(view) if is_table(view) else view
+
+
 def as_embeddings(views: Views, lower: bool) -> list[tuple[str, _sememe.Embeddings]]:
     """Word vectors, under the casing of the model."""
-    pairs = named(views)
+    pairs = [(name, view if isinstance(view, Embeddings) else of_table(view)) for name, view in named(views)]
     for name, view in pairs:
         if not isinstance(view, Embeddings):
             kind = type(view).__name__
-            raise TypeError(f"view {name!r} is {kind}; with a lexicon every view must be Embeddings, as load returns them")
+            raise TypeError(f"view {name!r} is {kind}; with a lexicon every view must be Embeddings, as load returns them, or a table")
     return [(name, (view.lower() if lower else view)._native) for name, view in pairs]

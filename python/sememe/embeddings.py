@@ -217,8 +217,8 @@ class Embeddings:
         return found[:topn]
 
     def save(self, path: Path, format: str | None = None) -> None:
-        """Writes a file. Its extension decides the format: ``.vec``, ``.txt`` (no header), ``.bin`` (word2vec), ``.npy`` or
-        ``.safetensors``."""
+        """Writes a file. Its extension decides the format: ``.vec``, ``.txt`` (no header), ``.bin`` (word2vec), ``.npy``,
+        ``.safetensors``, ``.parquet`` or ``.arrow``."""
         self._native.write(path, format)
 
     @classmethod
@@ -245,6 +245,30 @@ class Embeddings:
         """
         return cls(*adapters.of_table(table, word, vector))
 
+    @classmethod
+    def from_arrow(
+        cls, table: Any, columns: Sequence[str] | None = None, *, max_words: int | None = None, strict: bool = False
+    ) -> Embeddings:
+        """From anything with the Arrow C stream interface: tables of pyarrow, polars, pandas or duckdb.
+
+        ``columns`` names the column of words or ids and the one of vectors (lists of float32, float64 or float16), by default the
+        only ones of such types. Vectors are not copied if they are float32, in one piece, and no row has to be skipped. Rows
+        are skipped as by :func:`load`.
+
+        >>> import numpy as np, sememe
+        >>> emb = sememe.Embeddings(["house", "dog"], np.eye(2, dtype="float32"))
+        >>> sememe.Embeddings.from_arrow(emb).words
+        ['house', 'dog']
+        """
+        native, _, notes = _sememe.Embeddings.from_arrow(table, columns, max_words, strict)
+        warn(notes, ReadWarning)
+        return cls._of(native)
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """The columns ``word`` and ``vector`` (lists of fixed size) as an Arrow stream, which shares the vectors:
+        ``pyarrow.table(embeddings)``, ``polars.DataFrame(embeddings)``."""
+        return self._native.__arrow_c_stream__(requested_schema)
+
     def to_gensim(self) -> gensim.models.KeyedVectors:
         """gensim's ``KeyedVectors``."""
         return adapters.to_gensim(self)
@@ -269,11 +293,13 @@ def load(
     *,
     format: str | None = None,
     words: Path | None = None,
+    columns: Sequence[str] | None = None,
     strict: bool = False,
     mmap: bool = False,
     progress: Progress = None,
 ) -> Embeddings:
-    """Reads word vectors: word2vec or fastText text, GloVe, word2vec or fastText binary, NumPy, safetensors; also compressed.
+    """Reads word vectors: word2vec or fastText text, GloVe, word2vec or fastText binary, NumPy, safetensors; also compressed;
+    and tables, Parquet and Arrow.
 
     Parameters
     ----------
@@ -284,9 +310,11 @@ def load(
     lower
         Lower-case all words; the first of words that become equal is kept.
     format
-        Insist on a format: text, glove, word2vec, fasttext, npy or safetensors.
+        Insist on a format: text, glove, word2vec, fasttext, npy, safetensors, parquet or arrow.
     words
         The word list of an array; by default ``STEM.words.txt``, ``STEM.txt`` or ``words.txt`` beside it.
+    columns
+        Of a table: the column of words or ids and the one of vectors; by default the only ones of such types.
     strict
         Anything skipped is an error. Otherwise up to 1 % of the lines may be skipped, with a :class:`ReadWarning`.
     mmap
@@ -306,7 +334,7 @@ def load(
     array([1., 2., 3.], dtype=float32)
     """
     with reporting(progress, "reading") as report:
-        native, _, notes = _sememe.Embeddings.read(path, max_words, format, words, strict, mmap, report)
+        native, _, notes = _sememe.Embeddings.read(path, max_words, format, words, columns, strict, mmap, report)
     warn((f"{path}: {note}" for note in notes), ReadWarning)
     embeddings = Embeddings._of(native)
     return embeddings.lower() if lower else embeddings

@@ -16,7 +16,7 @@ from ._warnings import ReadWarning, warn
 #:
 #: - what :func:`read_lexicon` returns;
 #: - a file of tuples: tab-separated, with a header of view names; an empty cell is a hole; or what ``Space.induce`` wrote;
-#:   or, where there are just two views, of pairs;
+#:   or, where there are just two views, of pairs; text, Parquet or Arrow;
 #: - a mapping from two views to their pairs: ``{("en", "fr"): "en-fr.txt"}``, or ``{("en", "fr"): [("house", "maison")]}``;
 #: - a list of tuples, with a word or None for each view in the order of the views;
 #: - a table of pandas, polars or Arrow whose columns are named after views;
@@ -73,6 +73,14 @@ def as_row_numbers(lexicon: Any) -> list[list[int | None]]:
         if not all(row is None or isinstance(row, (int, np.integer)) for row in entry):
             raise TypeError(f"{entry!r} are no row numbers, which arrays need; with words every view must be Embeddings")
     return entries
+
+
+def is_row_numbers(lexicon: Any) -> bool:
+    """True for an array or a list of tuples of row numbers, false for words, files and tables."""
+    if _is_one(lexicon) or not isinstance(lexicon, Iterable):
+        return False
+    first = next((row for entry in lexicon if isinstance(entry, Iterable) for row in entry if row is not None), None)
+    return isinstance(first, (int, np.integer))
 
 
 def _is_one(lexicon: Any) -> bool:

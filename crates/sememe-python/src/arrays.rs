@@ -19,6 +19,7 @@ use rayon::prelude::*;
 use sememe::linalg::Mat;
 use sememe::vectors::{MAX_DIMENSION, Matrix};
 
+use crate::arrow::ArrowRows;
 use crate::embeddings::Embeddings;
 use crate::errors::refused;
 use crate::lending::Lent;
@@ -113,6 +114,7 @@ fn unchanging_owner<'py>(array: &Bound<'py, PyArray2<f32>>) -> PyResult<Option<B
     }
     if owner.is_instance_of::<Embeddings>()
         || owner.is_instance_of::<Index>()
+        || owner.is_instance_of::<ArrowRows>()
         || owner.is_exact_instance_of::<PyBytes>()
     {
         return Ok(Some(owner));

@@ -4,10 +4,12 @@ use std::path::PathBuf;
 
 use numpy::{PyArray1, PyArray2};
 use pyo3::prelude::*;
+use pyo3::types::PyCapsule;
 use sememe::translate::closest_spellings;
 use sememe::vectors::{self, Format, ReadOptions, Vocabulary};
 
 use crate::arrays::{finite_rows, vector, view_of};
+use crate::arrow;
 use crate::errors::{exception, refused};
 use crate::work::{briefly, run};
 
@@ -39,6 +41,7 @@ impl Embeddings {
         max_words: Option<usize>,
         format: Option<&str>,
         words: Option<PathBuf>,
+        columns: Option<Vec<String>>,
         strict: bool,
         mmap: bool,
         progress: Option<Py<PyAny>>,
@@ -49,16 +52,35 @@ impl Embeddings {
                 .with_max_words(max_words)
                 .with_format(format)
                 .with_words(words)
+                .with_columns(columns)
                 .with_strict(strict)
                 .with_mmap(mmap);
             vectors::read(&path, &options, &**monitor)
         })?;
-        let mut notes: Vec<String> = read.warnings.iter().map(ToString::to_string).collect();
-        if read.skipped.total() > 0 {
-            notes.push(format!("skipped {}", read.skipped));
-        }
-        let names = Format::ALL.iter().find(|(_, format)| *format == read.format);
-        Ok((Embeddings(read.embeddings), names.map_or("", |(name, _)| name), notes))
+        Ok(described(read))
+    }
+
+    /// Reads a table through the Arrow C stream interface.
+    #[staticmethod]
+    fn from_arrow(
+        table: &Bound<'_, PyAny>,
+        columns: Option<Vec<String>>,
+        max_words: Option<usize>,
+        strict: bool,
+    ) -> PyResult<ReadFile> {
+        let options = ReadOptions::default().with_columns(columns).with_max_words(max_words).with_strict(strict);
+        arrow::read(table.py(), table, options).map(described)
+    }
+
+    /// Words and vectors as an Arrow stream, which shares the vectors. Every consumer can convert its types.
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        let _none_other_is_offered = requested_schema;
+        arrow::stream(py, vectors::record_batch(&self.0))
     }
 
     /// Writes a file. Its extension decides the format unless one is given.
@@ -119,6 +141,16 @@ impl Embeddings {
     fn spellings(&self, py: Python<'_>, word: &str, limit: usize) -> PyResult<Vec<String>> {
         briefly(py, || closest_spellings(self.0.vocabulary(), word, limit).into_iter().map(str::to_owned).collect())
     }
+}
+
+/// What was read, with the name of its format and warnings.
+fn described(read: vectors::Read) -> ReadFile {
+    let mut notes: Vec<String> = read.warnings.iter().map(ToString::to_string).collect();
+    if read.skipped.total() > 0 {
+        notes.push(format!("skipped {}", read.skipped));
+    }
+    let names = Format::ALL.iter().find(|(_, format)| *format == read.format);
+    (Embeddings(read.embeddings), names.map_or("", |(name, _)| name), notes)
 }
 
 /// Checks that words are distinct and that any file format can hold them.

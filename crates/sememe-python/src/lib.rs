@@ -5,6 +5,7 @@
 
 mod alignment;
 mod arrays;
+mod arrow;
 mod data;
 mod device;
 mod embeddings;
@@ -28,6 +29,8 @@ use pyo3::prelude::*;
 mod _sememe {
     #[pymodule_export]
     use crate::alignment::Alignment;
+    #[pymodule_export]
+    use crate::arrow::{ArrowRows, arrow_rows};
     #[pymodule_export]
     use crate::device::{device_name, devices, set_device};
     #[pymodule_export]

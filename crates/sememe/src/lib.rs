@@ -47,6 +47,8 @@ pub mod sample;
 #[path = "../tests/it/seeds.rs"]
 mod seeds;
 pub mod space;
+#[cfg(feature = "parquet")]
+pub mod tables;
 mod tensors;
 pub mod translate;
 pub mod vectors;

@@ -8,10 +8,12 @@ use sememe::Error;
 use sememe::vectors;
 
 /// A file of each format that has a feature, and whether the feature is on.
-const FILES: [(&str, &str, bool); 3] = [
+const FILES: [(&str, &str, bool); 5] = [
     ("safetensors/valid.zst", "zstd", cfg!(feature = "zstd")),
     ("detect/word2vec.xz", "xz", cfg!(feature = "xz")),
     ("fasttext/valid", "fasttext", cfg!(feature = "fasttext")),
+    ("parquet/valid", "parquet", cfg!(feature = "parquet")),
+    ("arrow/valid-stream", "parquet", cfg!(feature = "parquet")),
 ];
 
 fn read(file: &str) -> sememe::Result<usize> {

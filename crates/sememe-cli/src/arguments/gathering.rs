@@ -11,15 +11,19 @@ use sememe::prepare::Step;
 use super::Named;
 
 /// The names of all these arguments.
-pub const GATHERING: [&str; 6] = ["lexicon", "identical", "tuples", "monolingual", "normalize", "lower"];
+pub const GATHERING: [&str; 7] =
+    ["lexicon", "lexicon_columns", "identical", "tuples", "monolingual", "normalize", "lower"];
 
 /// The data to fit a model to.
 #[derive(Args)]
 pub struct Gathering {
     /// A dictionary: A-B=FILE for pairs between two views, a FILE of tuples with a header of view names, or, with just two
-    /// views, a FILE of pairs, words of the first view first
+    /// views, a FILE of pairs, words of the first view first; text or a table (Parquet, Arrow)
     #[arg(long, short, value_name = "A-B=FILE")]
     pub lexicon: Vec<String>,
+    /// The columns of dictionaries that are tables, in the order of the views [default: those called like the views]
+    #[arg(long, value_name = "A,B", value_delimiter = ',')]
+    pub lexicon_columns: Option<Vec<String>>,
     /// Use strings that the views share as a dictionary
     #[arg(long, value_name = "WHICH", num_args = 0..=1, require_equals = true, default_missing_value = "strings")]
     pub identical: Option<Identical>,

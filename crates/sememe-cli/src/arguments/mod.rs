@@ -316,11 +316,13 @@ pub struct Project {
 #[command(after_help = "\
 Examples:
   sememe convert en.vec.gz en.safetensors
+  sememe convert embeddings.parquet en.vec --columns token,embedding
   sememe convert cc.fr.300.bin rare.vec --only rare-words.txt     (fastText composes unknown words)")]
 pub struct Convert {
     /// File to read, of any format
     pub input: PathBuf,
-    /// File to write; its extension decides the format: .vec, .txt (no header), .bin (word2vec), .npy, .safetensors
+    /// File to write; its extension decides the format: .vec, .txt (no header), .bin (word2vec), .npy, .safetensors,
+    /// .parquet, .arrow
     pub output: PathBuf,
     /// Write this format, regardless of the extension
     #[arg(long, value_name = "FORMAT", value_parser = parse_format)]

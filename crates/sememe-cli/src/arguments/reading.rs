@@ -15,16 +15,19 @@ pub struct Reading {
     /// Read only the first N words of each file
     #[arg(long, value_name = "N")]
     pub max_words: Option<NonZeroUsize>,
-    /// Format of the vectors: text, glove, word2vec, fasttext, npy or safetensors [default: by content]
+    /// Format of the vectors: text, glove, word2vec, fasttext, npy, safetensors, parquet or arrow [default: by content]
     #[arg(long, value_name = "FORMAT", value_parser = parse_format)]
     pub format: Option<Format>,
+    /// Tables (Parquet, Arrow): the column of words or ids and the column of vectors [default: the only ones of such types]
+    #[arg(long, value_name = "WORD,VECTOR", value_delimiter = ',')]
+    pub columns: Option<Vec<String>>,
     /// Treat anything that is skipped in a file as an error
     #[arg(long)]
     pub strict: bool,
 }
 
 /// The names of all of them.
-pub const READING: [&str; 3] = ["max_words", "format", "strict"];
+pub const READING: [&str; 4] = ["max_words", "format", "columns", "strict"];
 
 impl Reading {
     pub fn options(&self, words: Option<PathBuf>) -> ReadOptions {
@@ -32,6 +35,7 @@ impl Reading {
             .with_max_words(self.max_words.map(NonZeroUsize::get))
             .with_format(self.format)
             .with_words(words)
+            .with_columns(self.columns.clone())
             .with_strict(self.strict)
             .with_mmap(true)
     }

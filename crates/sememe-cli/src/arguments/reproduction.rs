@@ -84,6 +84,6 @@ impl Reproduce {
     }
 
     pub fn reading(&self) -> Reading {
-        Reading { max_words: Some(self.max_words), format: None, strict: false }
+        Reading { max_words: Some(self.max_words), format: None, columns: None, strict: false }
     }
 }

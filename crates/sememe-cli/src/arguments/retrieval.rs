@@ -38,13 +38,17 @@ impl Criteria {
 
 #[derive(Args)]
 #[command(
-    after_help = "Example:\n  sememe neighbors queries.npy targets.npy -k 10 -o nearest   (nearest.ids.npy, nearest.scores.npy)"
+    after_help = "Example:\n  sememe neighbors queries.npy targets.npy -k 10 -o nearest   (nearest.ids.npy, nearest.scores.npy)
+  sememe neighbors queries.parquet targets.parquet --columns embedding -o nearest.parquet"
 )]
 pub struct Neighbors {
     /// Query vectors, one a row: an array (no word list is needed) or any other format
     pub queries: PathBuf,
     /// Target vectors, among which neighbours are found
     pub targets: PathBuf,
+    /// Tables (Parquet, Arrow): the column of vectors [default: the only one]
+    #[arg(long, value_name = "VECTOR")]
+    pub columns: Option<String>,
     /// Number of nearest neighbours of each query
     #[arg(short, default_value = "10", value_name = "K")]
     pub k: NonZeroUsize,
@@ -52,7 +56,8 @@ pub struct Neighbors {
     #[arg(long, default_value = "nn", value_name = "CRITERION")]
     pub criterion: Criterion,
     /// Write OUT.ids.npy (int64, target rows counted from 0) and OUT.scores.npy (float32), one row per query, padded with -1
-    /// and NaN where fewer than K targets are found, as for zero queries
+    /// and NaN where fewer than K targets are found, as for zero queries; or one table, if OUT ends in .parquet or .arrow:
+    /// query, rank, target, score
     #[arg(long, short, value_name = "OUT")]
     pub output: PathBuf,
 }
@@ -71,8 +76,8 @@ makes all rows equally long are added as coordinates, so that both files go toge
 pub struct Export {
     /// The space
     pub space: PathBuf,
-    /// Write the aligned vectors of all views into the folder --output: vec, txt (no header), bin (word2vec), npy or
-    /// safetensors
+    /// Write the aligned vectors of all views into the folder --output: vec, txt (no header), bin (word2vec), npy,
+    /// safetensors, parquet or arrow
     #[arg(long, value_name = "FORMAT", value_parser = parse_extension, conflicts_with_all = ["view", "from", "criterion", "metric", "queries"])]
     pub format: Option<Format>,
     /// Target view: its words go into the index
@@ -99,6 +104,6 @@ pub struct Export {
 fn parse_extension(name: &str) -> Result<Format, String> {
     match (Format::of_name(Path::new(&format!("view.{name}"))), name.parse()) {
         (Ok(format), _) | (Err(_), Ok(format)) if format != Format::FastText => Ok(format),
-        _ => Err("it must be one of vec, txt, bin, npy, safetensors".to_owned()),
+        _ => Err("it must be one of vec, txt, bin, npy, safetensors, parquet, arrow".to_owned()),
     }
 }

@@ -12,6 +12,7 @@ use super::Ranking;
 Examples:
   sememe translate space --from en --to fr -k 3 house dog
   sememe translate space --from en --to fr --to ru --file words.txt --json
+  sememe translate space --from en --to fr --file words.txt -o translations.parquet
   sememe translate space --from en --to fr                       (asks for words, if this is a terminal)
   sememe translate space --from en --to fr --vectors cc.en.300.bin unheardof
 
@@ -41,6 +42,9 @@ pub struct Translate {
     /// Read the words from a file, one a line; - is standard input
     #[arg(long, value_name = "FILE", conflicts_with = "words")]
     pub file: Option<PathBuf>,
+    /// Write a table with a row for each candidate to this file, which ends in .parquet or .arrow
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
     /// Vectors of the view --from before alignment, for out-of-vocabulary words; a fastText model (.bin) composes a vector
     /// for any word
     #[arg(long, value_name = "FILE")]
@@ -63,7 +67,8 @@ Examples:
   sememe lexicon induce space --from ru --to en --mutual --min-confidence 0.5 -o induced.tsv
   sememe align ru=ru.vec en=en.vec --lexicon ru-en=induced.tsv -o again
 
-The file has a line for each word, with tabs: word, translation, score, and probability of being right.")]
+The file has a line for each word, with tabs: word, translation, score, and probability of being right. A
+name that ends in .parquet or .arrow makes a table of the same columns.")]
 pub struct Induce {
     /// The space
     pub space: PathBuf,

@@ -29,6 +29,7 @@ impl arguments::Gathering {
         options.casing = self.casing();
         options.identical = self.identical.map(Shared::from);
         options.complete = self.tuples == Which::Complete;
+        options.lexicon_columns = self.lexicon_columns.clone();
         options
     }
 

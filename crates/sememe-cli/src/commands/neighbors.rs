@@ -4,6 +4,7 @@ use std::path::Path;
 
 use sememe::files::check_writable;
 use sememe::retrieve::{self, Criterion, Retriever};
+use sememe::tables::{TableFormat, write_neighbors};
 use sememe::vectors::{self, Matrix, ReadOptions};
 use serde_json::json;
 
@@ -16,10 +17,15 @@ pub fn run(arguments: &Neighbors, global: &Global) -> anyhow::Result<()> {
     if !matches!(criterion, Criterion::Nn | Criterion::Csls { .. } | Criterion::Dot | Criterion::L2) {
         return Err(BadUsage(format!("neighbors can be nearest by nn, csls, dot or l2, not by {criterion}")).into());
     }
-    let files = retrieve::hits_files(&arguments.output);
+    let table = TableFormat::of_name(&arguments.output);
+    let files = match table {
+        Some(_) => vec![arguments.output.clone()],
+        None => retrieve::hits_files(&arguments.output).to_vec(),
+    };
     files.iter().try_for_each(|file| check_writable(file))?;
     let mut stopwatch = Stopwatch::start(global);
-    let (queries, targets) = (read(&arguments.queries, global)?, read(&arguments.targets, global)?);
+    let [queries, targets] = [&arguments.queries, &arguments.targets].map(|path| read(path, arguments, global));
+    let (queries, targets) = (queries?, targets?);
     stopwatch.finished("reading");
     let k = arguments.k.get();
     if k > targets.rows() {
@@ -35,7 +41,13 @@ pub fn run(arguments: &Neighbors, global: &Global) -> anyhow::Result<()> {
     stopwatch.finished("searching");
     output::warn_of_zeros(global, zero_targets, "targets");
     output::warn_of_zeros(global, hits.iter().filter(|hits| hits.is_empty()).count(), "queries");
-    retrieve::write_hits(&hits, k, &arguments.output)?;
+    match table {
+        Some(format) => {
+            let (ids, scores) = retrieve::hits_arrays(&hits, k);
+            write_neighbors(&ids, &scores, k, &criterion.to_string(), &arguments.output, format)?;
+        }
+        None => retrieve::write_hits(&hits, k, &arguments.output)?,
+    }
     stopwatch.finished("writing");
 
     let json = json!({
@@ -47,19 +59,16 @@ pub fn run(arguments: &Neighbors, global: &Global) -> anyhow::Result<()> {
         "files": files,
     });
     output::result(global, json, || {
-        format!(
-            "wrote the {k} nearest of {} rows to each of {} to {} and {}",
-            count(targets.rows()),
-            count(queries.rows()),
-            files[0].display(),
-            files[1].display()
-        )
+        let names: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
+        let (targets, queries) = (count(targets.rows()), count(queries.rows()));
+        format!("wrote the {k} nearest of {targets} rows to each of {queries} to {}", names.join(" and "))
     })
 }
 
-fn read(path: &Path, global: &Global) -> anyhow::Result<Matrix> {
+fn read(path: &Path, arguments: &Neighbors, global: &Global) -> anyhow::Result<Matrix> {
+    let columns = arguments.columns.clone().map(|vector| vec![vector]);
     let bar = Bar::reading(global, path);
-    let matrix = vectors::read_matrix(path, &ReadOptions::default().with_mmap(true), &*bar);
+    let matrix = vectors::read_matrix(path, &ReadOptions::default().with_mmap(true).with_columns(columns), &*bar);
     bar.finish();
     Ok(matrix?)
 }

@@ -5,15 +5,16 @@ use std::path::Path;
 
 use anyhow::Context;
 use rustyline::error::ReadlineError;
-use sememe::files::check_readable;
+use sememe::files::{check_readable, check_writable};
 use sememe::retrieve::Criterion;
 use sememe::space::Space;
+use sememe::tables::TableFormat;
 use sememe::translate::{Candidate, TranslateOptions, Translations, Translator, WordTranslation};
 use sememe::vectors::{self, Embeddings, Format, ReadOptions};
 use serde_json::json;
 
 use crate::arguments::{BadUsage, Global, Translate};
-use crate::output;
+use crate::output::{self, count};
 use crate::progress::Bar;
 
 /// The value of `--file` for standard input.
@@ -23,6 +24,7 @@ pub fn run(arguments: &Translate, global: &Global) -> anyhow::Result<()> {
     // Files that are read after long work are checked before it.
     let files = arguments.file.iter().filter(|file| *file != Path::new(STANDARD_INPUT)).chain(&arguments.vectors);
     files.into_iter().try_for_each(|file| check_readable(file))?;
+    let table = arguments.output.as_deref().map(table_format).transpose()?;
     let translator = open(arguments, global)?;
     if !translator.has_confidences() {
         global.refuse(&["min_confidence"], "the space has no confidences")?;
@@ -34,10 +36,11 @@ pub fn run(arguments: &Translate, global: &Global) -> anyhow::Result<()> {
     }
     let words = match (&arguments.file, &arguments.words[..]) {
         (Some(file), _) if file != Path::new(STANDARD_INPUT) => vectors::read_word_list(file)?,
-        (None, []) if io::stdin().is_terminal() => return prompt(&translator, arguments, global),
+        (None, []) if io::stdin().is_terminal() && table.is_none() => return prompt(&translator, arguments, global),
         (Some(_), _) | (None, []) => {
             let mut input = BufReader::new(io::stdin());
-            let needs_all = global.json || matches!(arguments.ranking.criterion, Criterion::Corrected { .. });
+            let needs_all =
+                global.json || table.is_some() || matches!(arguments.ranking.criterion, Criterion::Corrected { .. });
             match needs_all {
                 // One JSON object, or queries that are ranked against each other.
                 true => std::iter::from_fn(|| arrived(&mut input).transpose()).collect::<Result<Vec<_>, _>>()?.concat(),
@@ -55,7 +58,26 @@ pub fn run(arguments: &Translate, global: &Global) -> anyhow::Result<()> {
         let none = || "there are no words to translate".to_owned();
         return Err(BadUsage(if problems.is_empty() { none() } else { problems.join("\n") }).into());
     }
-    show(&answer, global)
+    match (&arguments.output, table) {
+        (Some(path), Some(format)) => {
+            warn_of_unknown(&answer, global);
+            answer.write_table(path, format)?;
+            let words = answer.translations.len() / answer.to.len();
+            let json = json!({ "words": words, "unknown": answer.unknown, "file": path });
+            output::result(global, json, || {
+                format!("wrote translations of {} words to {}", count(words), path.display())
+            })
+        }
+        _ => show(&answer, global),
+    }
+}
+
+/// The format of the table to write, if it can be written.
+fn table_format(path: &Path) -> anyhow::Result<TableFormat> {
+    let problem = || BadUsage(format!("{}: name a table to write: .parquet or .arrow", path.display()));
+    let format = TableFormat::of_name(path).ok_or_else(problem)?;
+    check_writable(path)?;
+    Ok(format)
 }
 
 fn open(arguments: &Translate, global: &Global) -> anyhow::Result<Translator> {

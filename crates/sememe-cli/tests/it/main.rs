@@ -18,6 +18,7 @@ mod shell;
 #[cfg(unix)]
 mod signals;
 mod studies;
+mod tables;
 mod translation;
 
 use std::path::{Path, PathBuf};

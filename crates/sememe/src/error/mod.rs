@@ -172,7 +172,7 @@ impl Error {
         Error::Malformed { path: path.to_owned(), at, problem: problem.into() }
     }
 
-    #[cfg(not(all(feature = "zstd", feature = "xz", feature = "fasttext")))]
+    #[cfg(not(all(feature = "zstd", feature = "xz", feature = "fasttext", feature = "parquet")))]
     pub(crate) fn missing_feature(path: &Path, kind: &'static str, feature: &'static str) -> Self {
         Error::MissingFeature { path: path.to_owned(), kind, feature }
     }
@@ -192,6 +192,8 @@ pub enum Place {
     Line(u64),
     /// An entry of a binary file or an array, counted from 1.
     Entry(u64),
+    /// A row of a table, counted from 1.
+    Row(u64),
     /// A byte offset, counted from 0.
     Byte(u64),
 }
@@ -202,6 +204,7 @@ impl fmt::Display for Place {
             Place::Whole => Ok(()),
             Place::Line(n) => write!(f, ", line {n}"),
             Place::Entry(n) => write!(f, ", entry {n}"),
+            Place::Row(n) => write!(f, ", row {n}"),
             Place::Byte(n) => write!(f, ", byte {n}"),
         }
     }

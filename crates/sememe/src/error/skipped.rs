@@ -24,6 +24,8 @@ pub enum Reason {
     NotANumber,
     /// A number is NaN or infinite.
     NotFinite,
+    /// The vector of a table is null or empty, or a number in it is null.
+    Null,
     /// All numbers are zero, so the vector has no direction.
     ZeroVector,
 }
@@ -42,6 +44,7 @@ impl Reason {
             Reason::WrongFieldCount => "with too few or wrong fields",
             Reason::NotANumber => "with a field that is no number",
             Reason::NotFinite => "with NaN or infinity",
+            Reason::Null => "whose vector is null or has nulls",
             Reason::ZeroVector => "all zero",
         }
     }

@@ -8,6 +8,8 @@ use std::sync::Arc;
 
 use super::compression::{Compression, decompression_error};
 use super::mapped::Mapped;
+#[cfg(feature = "parquet")]
+use super::pieces::Pieces;
 use crate::error::{Error, Place, Result};
 
 /// Immutable bytes that are cheap to clone.
@@ -168,8 +170,20 @@ impl Input {
         }
     }
 
+    /// Random access to the (decompressed) content. A file is read piece by piece, unless it is to be mapped and may be.
+    #[cfg(feature = "parquet")]
+    pub(crate) fn pieces(&self, may_map: bool) -> Result<Pieces> {
+        match (&self.source, self.compression) {
+            (Source::File { file, len, mmap }, None) if !(*mmap && may_map) => {
+                let file = file.try_clone().map_err(|e| Error::read(&self.path, e))?;
+                Ok(Pieces::of_file(file, *len))
+            }
+            _ => Ok(Pieces::of_bytes(self.bytes()?)),
+        }
+    }
+
     fn decompressed(&self) -> Result<Bytes> {
-        let limit = ALWAYS_UNPACKED.max(MOST_EXPANSION * self.stored_len());
+        let limit = most_unpacked(self.stored_len());
         let mut bytes = Vec::new();
         self.reader()?.take(limit + 1).read_to_end(&mut bytes).map_err(|e| self.read_error(e))?;
         if bytes.len() as u64 > limit {
@@ -243,6 +257,11 @@ const ALWAYS_UNPACKED: u64 = 256 << 20;
 /// Largest compression ratio accepted. Vectors and dictionaries rarely reach ten; more is a mistake or a decompression
 /// bomb.
 const MOST_EXPANSION: u64 = 32;
+
+/// The size up to which a file of this length may grow when it is decompressed.
+pub(crate) fn most_unpacked(stored: u64) -> u64 {
+    ALWAYS_UNPACKED.max(stored.saturating_mul(MOST_EXPANSION))
+}
 
 /// Bytes of text per block: enough to keep all threads busy, small compared with the resulting matrix.
 const BLOCK: usize = 8 << 20;

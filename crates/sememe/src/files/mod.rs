@@ -9,14 +9,20 @@ mod input;
 mod lock;
 mod mapped;
 mod output;
+#[cfg(feature = "parquet")]
+mod pieces;
 mod temporary;
 
 pub(crate) use self::bytes::little_endian;
 pub(crate) use self::hash::{sampled_hash, sampled_hash_of_file};
+#[cfg(feature = "parquet")]
+pub(crate) use self::input::most_unpacked;
 pub(crate) use self::input::{BYTE_ORDER_MARK, Bytes};
 pub use self::input::{Input, check_readable};
 pub(crate) use self::lock::{Lock, try_lock};
 pub use self::mapped::{mapped_file_at, track_mapped_files};
 pub(crate) use self::output::Output;
 pub use self::output::{OutputFolder, check_writable, is_standard_output, remove_unfinished, write};
+#[cfg(feature = "parquet")]
+pub(crate) use self::pieces::{PieceReader, Pieces};
 pub(crate) use self::temporary::is_temporary;

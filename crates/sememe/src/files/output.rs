@@ -25,7 +25,7 @@ enum Sink {
     /// A temporary file that will replace `target`.
     Beside { temporary: NamedTempFile, target: PathBuf },
     /// A pipe, a device or standard output.
-    Stream(Box<dyn Write>),
+    Stream(Box<dyn Write + Send>),
 }
 
 impl Write for Sink {
@@ -73,6 +73,18 @@ impl Output {
             }
             Sink::Stream(mut stream) => stream.flush().map_err(failed),
         }
+    }
+}
+
+/// For encoders that write by themselves. Their errors are of the system, without the path.
+#[cfg(feature = "parquet")]
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.writer.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.writer.flush()
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use super::GatherOptions;
 use crate::error::{Error, Result};
 use crate::files::check_readable;
 use crate::lexicon::{self, Lexicon, LexiconReport};
@@ -121,8 +122,9 @@ impl Dictionary {
     }
 
     /// The entries and, for a file, a report on reading it. Of tuples, only the columns of these views are read.
-    pub(super) fn entries(&self, views: &[&str], strict: bool) -> Result<(Lexicon, Option<LexiconReport>)> {
-        let options = lexicon::ReadOptions { strict, ..Default::default() };
+    pub(super) fn entries(&self, views: &[&str], options: &GatherOptions) -> Result<(Lexicon, Option<LexiconReport>)> {
+        let (strict, columns) = (options.read.strict, options.lexicon_columns.clone());
+        let options = lexicon::ReadOptions { strict, columns, ..Default::default() };
         let (path, read) = match &self.0 {
             Source::Pairs { path, from, to } => (path, lexicon::read_pairs(path, from, to, &options)?),
             Source::Tuples(path) => (path, lexicon::read(path, views, &options)?),

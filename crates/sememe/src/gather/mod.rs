@@ -48,6 +48,9 @@ pub struct GatherOptions {
     pub identical: Option<Shared>,
     /// Keeps only [complete tuples](Tuples::complete).
     pub complete: bool,
+    /// The columns of dictionaries that are tables, in the order of their views, instead of those called like them.
+    #[serde(default)]
+    pub lexicon_columns: Option<Vec<String>>,
 }
 
 /// Views and the tuples over them, with reports on reading them.
@@ -174,7 +177,7 @@ pub fn tuples(
         read.push(LexiconRead::Identical { identical: tuples.len() });
     }
     for dictionary in dictionaries {
-        let (lexicon, file) = dictionary.entries(&names, options.read.strict)?;
+        let (lexicon, file) = dictionary.entries(&names, options)?;
         let lexicon = options.casing.of_lexicon(lexicon);
         let matched = tuples.add_lexicon(&lexicon, views)?;
         let dictionary = DictionaryRead::new(file, &lexicon, matched);

@@ -7,6 +7,8 @@ mod pseudo;
 mod report;
 mod separator;
 mod split;
+#[cfg(feature = "parquet")]
+mod table;
 mod text;
 mod trained;
 mod tuples;
@@ -121,6 +123,9 @@ pub struct ReadOptions {
     pub strict: bool,
     /// For tuples: read only these views, and ignore the others in the header.
     pub views: Option<Vec<String>>,
+    /// For tables: the columns, in the order of the views, instead of those called like them.
+    #[serde(default)]
+    pub columns: Option<Vec<String>>,
 }
 
 /// The result of reading a dictionary.
@@ -143,11 +148,18 @@ pub struct Read {
 
 /// Reads a dictionary over these views. The format is tuples under a header of view names ([`read_tuples`]), pairs that
 /// were induced, which name their views in a comment, or, for two views, pairs without a header, the first view's word
-/// first ([`read_pairs`]).
+/// first ([`read_pairs`]). Tables (Parquet, Arrow) have a column for each view.
 pub fn read(path: &Path, views: &[&str], options: &ReadOptions) -> Result<Read> {
     let input = Input::open(path)?;
-    let text = text::text_of(&input)?;
     let options = ReadOptions { views: Some(views.iter().map(|&view| view.to_owned()).collect()), ..options.clone() };
+    #[cfg(feature = "parquet")]
+    if text::is_table(&input)? {
+        return match *views {
+            [from, to] if !table::has_views(&input, views)? => table::pairs(&input, [from, to], &options),
+            _ => table::tuples(&input, &options),
+        };
+    }
+    let text = text::text_of(&input)?;
     if let Some([from, to]) = parse::induced_between(&text, views) {
         return parse::pairs(path, &text, from, to, &options);
     }
@@ -157,23 +169,33 @@ pub fn read(path: &Path, views: &[&str], options: &ReadOptions) -> Result<Read> 
     }
 }
 
-/// Reads a dictionary of pairs, one a line, separated by white space, tabs, commas or semicolons.
+/// Reads a dictionary of pairs, one a line, separated by white space, tabs, commas or semicolons; or a table with a column
+/// for each view.
 pub fn read_pairs(path: &Path, from: &str, to: &str, options: &ReadOptions) -> Result<Read> {
     read_pairs_input(&Input::open(path)?, from, to, options)
 }
 
 /// [`read_pairs`] from bytes in memory.
 pub fn read_pairs_input(input: &Input, from: &str, to: &str, options: &ReadOptions) -> Result<Read> {
+    #[cfg(feature = "parquet")]
+    if text::is_table(input)? {
+        return table::pairs(input, [from, to], options);
+    }
     parse::pairs(input.path(), &text::text_of(input)?, from, to, options)
 }
 
-/// Reads tuples over several views: tab-separated with a header of view names; an empty cell is a hole.
+/// Reads tuples over several views: tab-separated with a header of view names; an empty cell is a hole. In a table, the
+/// columns have the names of the views.
 pub fn read_tuples(path: &Path, options: &ReadOptions) -> Result<Read> {
     read_tuples_input(&Input::open(path)?, options)
 }
 
 /// [`read_tuples`] from bytes in memory.
 pub fn read_tuples_input(input: &Input, options: &ReadOptions) -> Result<Read> {
+    #[cfg(feature = "parquet")]
+    if text::is_table(input)? {
+        return table::tuples(input, options);
+    }
     parse::tuples(input.path(), &text::text_of(input)?, options)
 }
 
@@ -182,4 +204,6 @@ setters!(ReadOptions {
     with_strict: strict = bool,
     /// Sets [`ReadOptions::views`].
     with_views: views = Option<Vec<String>>,
+    /// Sets [`ReadOptions::columns`].
+    with_columns: columns = Option<Vec<String>>,
 });

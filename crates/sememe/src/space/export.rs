@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::{Space, view_files};
 use crate::error::{Error, Result};
-use crate::vectors::{self, Format};
+use crate::vectors::{self, Embeddings, Format};
 
 impl Space {
     /// The files of vectors that [`Space::export`] writes to a folder, in the order of the views.
@@ -48,7 +48,25 @@ impl Space {
         }
         fs::create_dir_all(folder).map_err(|error| Error::write(folder, error))?;
         let files = self.export_files(folder, format);
-        views.iter().zip(&files).try_for_each(|(view, file)| vectors::write(view, file, format))?;
+        for ((view, file), model) in views.iter().zip(&files).zip(&self.alignment.model.views) {
+            self.write_view(&model.name, view, file, format)?;
+        }
         Ok(files)
+    }
+
+    /// A table also says of which view and method its vectors are.
+    fn write_view(&self, name: &str, view: &Embeddings, file: &Path, format: Format) -> Result<()> {
+        match format {
+            #[cfg(feature = "parquet")]
+            Format::Parquet | Format::Arrow => {
+                let method = self.alignment.model.method.to_string();
+                let metadata = [("sememe.view", name.to_owned()), ("sememe.method", method)];
+                vectors::write_table(view, file, format, &metadata)
+            }
+            _ => {
+                let _no_place_for_it = name;
+                vectors::write(view, file, format)
+            }
+        }
     }
 }

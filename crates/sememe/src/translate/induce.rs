@@ -14,6 +14,8 @@ use crate::names::setters;
 use crate::observe::{Meter, Observer, Stage};
 use crate::retrieve::{Calibration, Criterion, Hit, Retriever, mutual_best};
 use crate::space::Space;
+#[cfg(feature = "parquet")]
+use crate::tables::TableFormat;
 use crate::vectors::Embeddings;
 
 /// Words translated between two progress reports.
@@ -179,8 +181,17 @@ impl Induction {
     /// Writes a dictionary of pairs with a score and a confidence, which [`lexicon`](crate::lexicon) can read. Returns
     /// the number of pairs left out because they could not be read back: words with tabs or surrounding spaces, and
     /// words that look like a comment.
+    ///
+    /// A name that ends in `.parquet` or `.arrow` makes a table with a column for each view, `score` and `confidence`,
+    /// which can hold all words.
     pub fn write(&self, induced: &[Induced], path: &Path) -> Result<usize> {
         let [from, to] = [0, 1].map(|side| self.views[side].as_str());
+        #[cfg(feature = "parquet")]
+        if let Some(format) = TableFormat::of_name(path) {
+            let criterion = self.forth.criterion();
+            super::table::write_induced(induced, [(from, &self.source), (to, &self.target)], criterion, path, format)?;
+            return Ok(0);
+        }
         write_induced(induced, (from, &self.source), (to, &self.target), path)
     }
 }

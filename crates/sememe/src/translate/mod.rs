@@ -3,6 +3,8 @@
 mod completion;
 mod induce;
 mod spelling;
+#[cfg(feature = "parquet")]
+mod table;
 mod translator;
 
 pub use self::completion::Completions;

@@ -31,17 +31,23 @@ pub enum Format {
     Npy,
     /// safetensors, with a word list inside or beside it.
     Safetensors,
+    /// A Parquet table with a column of words and one of vectors. It needs the Cargo feature `parquet`.
+    Parquet,
+    /// An Arrow IPC file (Feather) or stream, as a table of the same columns. It needs the same feature.
+    Arrow,
 }
 
 impl Format {
     /// All formats with their names, as [`FromStr`] parses them.
-    pub const ALL: [(&'static str, Format); 6] = [
+    pub const ALL: [(&'static str, Format); 8] = [
         ("text", Format::Text),
         ("glove", Format::Glove),
         ("word2vec", Format::Word2vec),
         ("fasttext", Format::FastText),
         ("npy", Format::Npy),
         ("safetensors", Format::Safetensors),
+        ("parquet", Format::Parquet),
+        ("arrow", Format::Arrow),
     ];
 
     /// The format to write, by the extension of the file name.
@@ -53,9 +59,11 @@ impl Format {
             "bin" => Format::Word2vec,
             "npy" => Format::Npy,
             "safetensors" => Format::Safetensors,
+            "parquet" => Format::Parquet,
+            "arrow" | "feather" | "ipc" => Format::Arrow,
             _ => {
                 let problem = "cannot tell the format to write from this name; \
-                     end it in .vec, .txt (no header), .bin (word2vec), .npy or .safetensors, or name the format";
+                     end it in .vec, .txt (no header), .bin (word2vec), .npy, .safetensors, .parquet or .arrow, or name the format";
                 return Err(Error::malformed(path, Place::Whole, problem));
             }
         })
@@ -69,6 +77,19 @@ impl Format {
             Format::Word2vec | Format::FastText => "bin",
             Format::Npy => "npy",
             Format::Safetensors => "safetensors",
+            Format::Parquet => "parquet",
+            Format::Arrow => "arrow",
+        }
+    }
+
+    /// The format of a table, by its beginning.
+    pub(crate) fn of_table(head: &[u8]) -> Option<Format> {
+        match head {
+            [b'P', b'A', b'R', b'1', ..] => Some(Format::Parquet),
+            [b'A', b'R', b'R', b'O', b'W', b'1', ..] => Some(Format::Arrow),
+            // A stream: a marker, and the length of a schema.
+            [0xff, 0xff, 0xff, 0xff, _, _, _, 0, ..] => Some(Format::Arrow),
+            _ => None,
         }
     }
 
@@ -88,6 +109,9 @@ impl Format {
             && u64::from_le_bytes([a, b, c, d, e, f, g, h]) < 1 << 40
         {
             return Ok(Format::Safetensors);
+        }
+        if let Some(format) = Format::of_table(&head) {
+            return Ok(format);
         }
         refuse_other_files(input, &head)?;
         let newline = memchr::memchr(b'\n', &head).unwrap_or(head.len());
@@ -132,6 +156,10 @@ fn refuse_other_files(input: &Input, head: &[u8]) -> Result<()> {
         "is a zip archive: unpack it first"
     } else if head.starts_with(b"BZh") {
         "is compressed with bzip2: unpack it first (gzip, xz and zstd are read as they are)"
+    } else if head.starts_with(b"PARE") {
+        "is an encrypted Parquet file: decrypt it first"
+    } else if head.starts_with(b"FEA1") {
+        "is a Feather file of version 1: write it as version 2 (Arrow IPC) or Parquet"
     } else if head.starts_with(b"\x80") && head.get(1).is_some_and(|&version| version <= 5) {
         "is a Python pickle: save the vectors as .vec, .npy or .safetensors instead"
     } else {

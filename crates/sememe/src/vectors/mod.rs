@@ -10,6 +10,10 @@ mod matrix;
 pub(crate) mod npy;
 pub(crate) mod safetensors;
 mod subwords;
+#[cfg(feature = "parquet")]
+mod table;
+#[cfg(feature = "parquet")]
+mod table_rows;
 mod text;
 mod view;
 mod vocabulary;
@@ -26,6 +30,8 @@ pub use self::intake::MAX_DIMENSION;
 pub(crate) use self::intake::{NOT_UTF8, check_skipped, check_word};
 pub use self::matrix::Matrix;
 pub use self::subwords::Subwords;
+#[cfg(feature = "parquet")]
+pub use self::table::{has_vectors, read_batch_rows, read_batches, record_batch, write_table};
 pub use self::view::{Label, View};
 pub use self::vocabulary::Vocabulary;
 use crate::error::{Error, Place, Result};
@@ -48,6 +54,9 @@ pub struct ReadOptions {
     pub format: Option<Format>,
     /// The word list of an array, if it is not beside the array.
     pub words: Option<PathBuf>,
+    /// The columns of a table, `[word, vector]` or `[vector]`, instead of the only ones of suitable types.
+    #[serde(default)]
+    pub columns: Option<Vec<String>>,
     /// Returns an error if any entry is skipped.
     pub strict: bool,
     /// Memory-maps binary files instead of reading them. Arrays of float32 are not copied then, and only the parts of a
@@ -144,6 +153,10 @@ pub fn read_to_change(input: Input, options: &ReadOptions, observer: &dyn Observ
         Some(format) => format,
         None => Format::detect(&input)?,
     };
+    #[cfg(feature = "parquet")]
+    if matches!(format, Format::Parquet | Format::Arrow) {
+        return table::read_to_change(&input, &checked(&input, format, options)?, observer);
+    }
     let is_array = matches!(format, Format::Npy | Format::Safetensors);
     let input = if is_array && options.max_words.is_none() { input.copied() } else { input };
     read_input(&input, None, &ReadOptions { format: Some(format), ..options.clone() }, observer)
@@ -156,17 +169,11 @@ pub fn read_input(
     options: &ReadOptions,
     observer: &dyn Observer,
 ) -> Result<Read> {
-    if options.max_words == Some(0) {
-        return Err(Error::argument("max-words", 0, "at least one word must be read"));
-    }
     let format = match options.format {
         Some(format) => format,
         None => Format::detect(input)?,
     };
-    if let (Some(list), false) = (&options.words, matches!(format, Format::Npy | Format::Safetensors)) {
-        let expected = format!("{} has words of its own; a word list is for arrays", input.path().display());
-        return Err(Error::argument("words", list.display(), expected));
-    }
+    let options = &checked(input, format, options)?;
     match format {
         Format::Text | Format::Glove => text::read(input, options, format, observer),
         Format::Word2vec => word2vec::read(input, options, observer),
@@ -176,7 +183,23 @@ pub fn read_input(
         Format::FastText => Err(Error::missing_feature(input.path(), "a fastText model", "fasttext")),
         Format::Npy => npy::read(input, words, options, observer),
         Format::Safetensors => safetensors::read(input, words, options, observer),
+        #[cfg(feature = "parquet")]
+        Format::Parquet | Format::Arrow => table::read(input, options, observer),
+        #[cfg(not(feature = "parquet"))]
+        Format::Parquet | Format::Arrow => Err(Error::missing_feature(input.path(), "a table", "parquet")),
     }
+}
+
+/// The options, if they make sense for a file of this format.
+fn checked(input: &Input, format: Format, options: &ReadOptions) -> Result<ReadOptions> {
+    if options.max_words == Some(0) {
+        return Err(Error::argument("max-words", 0, "at least one word must be read"));
+    }
+    if let (Some(list), false) = (&options.words, matches!(format, Format::Npy | Format::Safetensors)) {
+        let expected = format!("{} has words of its own; a word list is for arrays", input.path().display());
+        return Err(Error::argument("words", list.display(), expected));
+    }
+    Ok(ReadOptions { format: Some(format), ..options.clone() })
 }
 
 /// Reads rows of numbers: an array, even without words, or the vectors of any other format. Rows are identified by
@@ -194,6 +217,8 @@ pub fn read_matrix_input(input: &Input, options: &ReadOptions, observer: &dyn Ob
     match format {
         Format::Npy => npy::array(input)?.into_matrix(options.max_words, observer),
         Format::Safetensors => safetensors::array(&TensorFile::read(input)?)?.into_matrix(options.max_words, observer),
+        #[cfg(feature = "parquet")]
+        Format::Parquet | Format::Arrow => table::read_matrix(input, &checked(input, format, options)?, observer),
         _ => {
             let strictly = ReadOptions { strict: true, format: Some(format), ..options.clone() };
             Ok(read_input(input, None, &strictly, observer)?.embeddings.into_matrix())
@@ -214,6 +239,12 @@ pub fn write(embeddings: &Embeddings, path: &Path, format: Format) -> Result<()>
         Format::Npy => npy::write(embeddings, path),
         Format::Safetensors => safetensors::write(embeddings, path),
         Format::FastText => Err(Error::argument("format", format, "fastText models can be read, not written")),
+        #[cfg(feature = "parquet")]
+        Format::Parquet | Format::Arrow => table::write_table(embeddings, path, format, &[]),
+        #[cfg(not(feature = "parquet"))]
+        Format::Parquet | Format::Arrow => {
+            Err(Error::argument("format", format, "this build writes no tables: build it with the feature `parquet`"))
+        }
     }
 }
 
@@ -254,6 +285,8 @@ setters!(ReadOptions {
     with_format: format = Option<Format>,
     /// Sets [`ReadOptions::words`].
     with_words: words = Option<PathBuf>,
+    /// Sets [`ReadOptions::columns`].
+    with_columns: columns = Option<Vec<String>>,
     /// Sets [`ReadOptions::strict`].
     with_strict: strict = bool,
     /// Sets [`ReadOptions::mmap`].

@@ -47,7 +47,7 @@ proptest! {
     #[test]
     fn every_format_gives_back_what_was_written(embeddings in embeddings(word())) {
         let folder = tempfile::tempdir().unwrap();
-        for name in ["a.vec", "a.txt", "a.bin", "a.npy", "a.safetensors"] {
+        for name in ["a.vec", "a.txt", "a.bin", "a.npy", "a.safetensors", "a.parquet", "a.arrow"] {
             let path = folder.path().join(name);
             let format = Format::of_name(&path).unwrap();
             // A handful of floats can look like text: say what the file is.
@@ -215,7 +215,7 @@ fn a_byte_order_mark_that_is_part_of_the_first_word_survives() {
     let folder = tempfile::tempdir().unwrap();
     let words: Vocabulary = ["\u{feff}a", "b"].into_iter().collect();
     let embeddings = Embeddings::new(words, Matrix::new(vec![1.0, 2.0, 3.0, 4.0], 2));
-    for name in ["a.vec", "a.txt", "a.bin", "a.npy", "a.safetensors"] {
+    for name in ["a.vec", "a.txt", "a.bin", "a.npy", "a.safetensors", "a.parquet", "a.arrow"] {
         let path = folder.path().join(name);
         vectors::write(&embeddings, &path, Format::of_name(&path).unwrap()).unwrap();
         assert_same(&vectors::read(&path, &ReadOptions::default(), &()).unwrap().embeddings, &embeddings);

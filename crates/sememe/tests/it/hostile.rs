@@ -135,11 +135,11 @@ macro_rules! no_panic_in {
     };
 }
 
-no_panic_in!(text glove word2vec fasttext npy safetensors lexicon_pairs lexicon_tuples moments model detect);
+no_panic_in!(text glove word2vec fasttext npy safetensors parquet arrow lexicon_pairs lexicon_tuples moments model detect);
 
 /// For seeds of every target: what the error must say beside the name of the file, the place first.
 #[rustfmt::skip]
-const MESSAGES: [(&str, &[(&str, &str)]); 11] = [
+const MESSAGES: [(&str, &[(&str, &str)]); 13] = [
     ("text", &[
         ("cut-off.gz", ": cannot be decompressed"),
         ("cut-off.xz", ": cannot be decompressed"),
@@ -191,7 +191,32 @@ const MESSAGES: [(&str, &[(&str, &str)]); 11] = [
         ("no-words", ": holds numbers but no words"),
         ("overlapping-offsets", "invalid offset for tensor `words`"),
     ]),
+    ("parquet", &[
+        ("broken-footer", ": cannot be read as a table (EOF: Parquet file too small"),
+        ("brotli", ": cannot be read: Disabled feature at compile time: brotli; write it without that"),
+        ("corrupt-page", ": cannot be read as a table ("),
+        ("cut-off", ": cannot be read as a table (Parquet error: Invalid Parquet file. Corrupt footer)"),
+        ("footer-of-zeros", ": cannot be read as a table ("),
+        ("no-rows", ": is a table without rows"),
+        ("no-vectors", ": has no column of vectors, which would be lists of float32"),
+        ("no-words", ": has no column of words (strings) or of integer ids; the columns are vector"),
+        ("not-finite", "1 with NaN or infinity (first: row 3)"),
+        ("null-vectors", "3 whose vector is null or has nulls (first: row 2)"),
+        ("null-words", "2 without a usable word (first: row 2)"),
+        ("ragged", ", row 3: the vector in the column \"vector\" has 2 numbers, those before it have 3"),
+        ("two-candidates", ": has several columns that could be vectors (a, b); name the columns"),
+    ]),
+    ("arrow", &[
+        ("cut-off", ": cannot be read as a table (it has no footer)"),
+        ("huge-decompressed-size", "a record batch declares 175921860"),
+        ("huge-footer", ": cannot be read as a table (its footer declares 2147483647 bytes)"),
+        ("null-vectors", "3 whose vector is null or has nulls (first: row 2)"),
+        ("ragged", ", row 3: the vector in the column \"vector\" has 2 numbers, those before it have 3"),
+        ("stream-cut-off", ": cannot be read as a table (it ends within a message)"),
+        ("wrong-type", ": has no column of vectors, which would be lists of float32"),
+    ]),
     ("lexicon_pairs", &[
+        ("three-columns-parquet", ": needs a column of words for each view, called like it (en, fr); its columns of strings are a, b, c"),
         ("comments-only", ": has no entries"),
         ("missing-translation", "1 with too few or wrong fields (first: line 2)"),
         ("utf16", ": is UTF-16 text; it must be UTF-8 text"),

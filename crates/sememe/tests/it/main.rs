@@ -27,4 +27,5 @@ mod samples;
 mod seeds;
 mod spaces;
 mod stopping;
+mod tables;
 mod translating;

@@ -1,0 +1,179 @@
+//! Tables as files, which appear under their names when they are complete.
+
+use std::collections::HashMap;
+use std::io;
+use std::panic::AssertUnwindSafe;
+use std::path::{Path, PathBuf};
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, FixedSizeListArray, Float32Array, LargeStringArray, RecordBatch, StringArray};
+use arrow_buffer::{Buffer, ScalarBuffer};
+use arrow_ipc::writer::FileWriter;
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use parquet::arrow::ArrowWriter;
+use parquet::basic::Compression;
+use parquet::file::properties::{EnabledStatistics, WriterProperties};
+use parquet::schema::types::ColumnPath;
+
+use crate::error::{Error, Result};
+use crate::files::Output;
+
+/// The name under which lists hold their items, by convention of Arrow.
+const ITEM: &str = "item";
+/// The key of the version of sememe in the metadata of a table.
+const VERSION_KEY: &str = "sememe.version";
+/// Bytes of a row group: enough to be read quickly, and several of them can be decoded in parallel.
+const ROW_GROUP_BYTES: usize = 64 << 20;
+
+/// The file formats of tables.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum TableFormat {
+    /// Parquet.
+    Parquet,
+    /// An Arrow IPC file, also known as Feather.
+    Arrow,
+}
+
+impl TableFormat {
+    /// The format of a table to write, by the extension of the file name; `None` if it is no table.
+    pub fn of_name(path: &Path) -> Option<Self> {
+        match path.extension()?.to_str()? {
+            "parquet" => Some(TableFormat::Parquet),
+            "arrow" | "feather" | "ipc" => Some(TableFormat::Arrow),
+            _ => None,
+        }
+    }
+}
+
+/// Writes record batches to a file. Dropped before [`TableWriter::finish`], it leaves nothing behind.
+pub(crate) struct TableWriter {
+    path: PathBuf,
+    schema: SchemaRef,
+    writer: Writer,
+}
+
+enum Writer {
+    Parquet(Box<ArrowWriter<Output>>),
+    Arrow(Box<FileWriter<Output>>),
+}
+
+impl TableWriter {
+    /// Creates a table of these columns. The metadata are written together with the version of sememe.
+    pub(crate) fn create(path: &Path, format: TableFormat, fields: Vec<Field>, metadata: &Metadata) -> Result<Self> {
+        let schema = Arc::new(schema(fields, metadata));
+        let output = Output::create(path)?;
+        let writer = match format {
+            TableFormat::Parquet => {
+                let writer = ArrowWriter::try_new(output, schema.clone(), Some(properties(&schema)));
+                Writer::Parquet(Box::new(writer.map_err(|error| failed(path, error))?))
+            }
+            TableFormat::Arrow => {
+                let writer = FileWriter::try_new(output, &schema);
+                Writer::Arrow(Box::new(writer.map_err(|error| failed(path, error))?))
+            }
+        };
+        Ok(TableWriter { path: path.to_owned(), schema, writer })
+    }
+
+    /// Appends rows. Their columns must be those that the table was created with.
+    pub(crate) fn write(&mut self, columns: Vec<ArrayRef>) -> Result<()> {
+        let path = &self.path;
+        let batch = RecordBatch::try_new(self.schema.clone(), columns).map_err(|error| failed(path, error))?;
+        match &mut self.writer {
+            Writer::Parquet(writer) => writer.write(&batch).map_err(|error| failed(path, error)),
+            Writer::Arrow(writer) => writer.write(&batch).map_err(|error| failed(path, error)),
+        }
+    }
+
+    /// Completes the file, which appears under its name.
+    pub(crate) fn finish(self) -> Result<()> {
+        let path = &self.path;
+        let output = match self.writer {
+            Writer::Parquet(writer) => writer.into_inner().map_err(|error| failed(path, error))?,
+            Writer::Arrow(writer) => writer.into_inner().map_err(|error| failed(path, error))?,
+        };
+        output.finish()
+    }
+}
+
+/// Keys and values that describe a table.
+pub(crate) type Metadata = [(&'static str, String)];
+
+/// Writes a table whose columns are at hand.
+pub(crate) fn table(
+    path: &Path,
+    format: TableFormat,
+    columns: Vec<(Field, ArrayRef)>,
+    metadata: &Metadata,
+) -> Result<()> {
+    let (fields, columns) = columns.into_iter().unzip();
+    let mut writer = TableWriter::create(path, format, fields, metadata)?;
+    writer.write(columns)?;
+    writer.finish()
+}
+
+/// The schema of a table of these columns.
+pub(crate) fn schema(fields: Vec<Field>, metadata: &Metadata) -> Schema {
+    let version = (VERSION_KEY, env!("CARGO_PKG_VERSION").to_owned());
+    let metadata = metadata.iter().cloned().chain([version]);
+    Schema::new_with_metadata(fields, metadata.map(|(key, value)| (key.to_owned(), value)).collect::<HashMap<_, _>>())
+}
+
+fn properties(schema: &Schema) -> WriterProperties {
+    let row_bytes = |field: &Field| match field.data_type() {
+        DataType::FixedSizeList(_, size) => size_of::<f32>() * usize::try_from(*size).unwrap_or(0),
+        _ => 16,
+    };
+    let bytes: usize = schema.fields().iter().map(|field| row_bytes(field)).sum();
+    let mut properties = WriterProperties::builder()
+        .set_compression(compression())
+        .set_max_row_group_row_count(Some((ROW_GROUP_BYTES / bytes.max(1)).max(1)));
+    for field in schema.fields().iter().filter(|field| matches!(field.data_type(), DataType::FixedSizeList(..))) {
+        // Numbers that hardly repeat: a dictionary of them, or the least of them, is of no use.
+        let path = ColumnPath::new(vec![field.name().clone(), "list".to_owned(), ITEM.to_owned()]);
+        properties = properties
+            .set_column_dictionary_enabled(path.clone(), false)
+            .set_column_statistics_enabled(path, EnabledStatistics::None);
+    }
+    properties.build()
+}
+
+/// What tables are compressed with. Every reader of Parquet knows both.
+fn compression() -> Compression {
+    match cfg!(feature = "zstd") {
+        true => Compression::ZSTD(Default::default()),
+        false => Compression::SNAPPY,
+    }
+}
+
+fn failed(path: &Path, error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Error {
+    Error::write(path, io::Error::other(error))
+}
+
+/// A column of words.
+pub(crate) fn words_column<'a>(words: impl Iterator<Item = &'a str> + Clone) -> ArrayRef {
+    let is_small = words.clone().map(str::len).sum::<usize>() < i32::MAX as usize;
+    match is_small {
+        true => Arc::new(StringArray::from_iter_values(words)),
+        false => Arc::new(LargeStringArray::from_iter_values(words)),
+    }
+}
+
+/// The type of a column of vectors.
+pub(crate) fn vector_type(dim: usize) -> DataType {
+    DataType::FixedSizeList(Arc::new(Field::new(ITEM, DataType::Float32, false)), dim as i32)
+}
+
+/// A column of vectors that shares numbers with `owner`, which keeps them in place. Panics when they are not whole rows.
+pub(crate) fn vectors_column<O: Send + Sync + 'static>(owner: O, numbers: fn(&O) -> &[f32], dim: usize) -> ArrayRef {
+    let owner = Arc::new(AssertUnwindSafe(owner));
+    let slice = numbers(&owner);
+    let (start, len) = (NonNull::from(slice).cast::<u8>(), size_of_val(slice));
+    // SAFETY: the numbers are in memory of the owner, which the buffer keeps and which nobody changes while it is shared.
+    let buffer = unsafe { Buffer::from_custom_allocation(start, len, owner) };
+    let numbers = Float32Array::new(ScalarBuffer::from(buffer), None);
+    let DataType::FixedSizeList(item, size) = vector_type(dim) else { unreachable!("it is a list") };
+    Arc::new(FixedSizeListArray::new(item, size, Arc::new(numbers), None))
+}
