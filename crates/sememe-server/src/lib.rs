@@ -1,7 +1,7 @@
 //! `sememe serve`: spaces over HTTP, and a page to look around in them.
 //!
 //! [`Server::open`] opens spaces and binds an address, [`Server::run`] answers until it is [stopped](Stop::stop). Requests
-//! that arrive together are answered by one search ([`passes`]). Everything that is computed comes from the library
+//! that arrive together are answered by one search (`passes.rs`). Everything that is computed comes from the library
 //! `sememe`; this crate only turns requests into its calls.
 //!
 //! ```no_run

@@ -7,7 +7,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::retriever::Form;
+use super::form::Form;
 use super::{Criterion, Retriever};
 use crate::error::{Error, Result};
 use crate::names;

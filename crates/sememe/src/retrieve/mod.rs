@@ -25,6 +25,7 @@ mod eight_bit;
 mod engine;
 mod export;
 mod files;
+mod form;
 mod generative;
 #[cfg(feature = "cuda")]
 mod gpu;
