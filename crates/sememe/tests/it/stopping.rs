@@ -272,13 +272,15 @@ fn learning_that_is_stopped_skips_what_it_would_judge_by() {
     assert!(!is_calibrated && induced > 100, "{induced} pairs");
 }
 
-/// With `panic = "abort"` a stop by unwinding would end the process, and every test here would still pass without it.
+/// With `panic = "abort"` a stop by unwinding would end the process, and every test here would still pass without it. Only
+/// decoders of tables, which are others' code, are guarded against panics on damaged files.
 #[test]
 fn the_library_never_unwinds_to_stop() {
     for file in sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src")) {
         let source = std::fs::read_to_string(&file).unwrap();
         for way in ["resume_unwind", "catch_unwind", "panic_any"] {
-            assert!(!source.contains(way), "{} has {way}", file.display());
+            let is_guard = way == "catch_unwind" && file.ends_with("tables/mod.rs");
+            assert!(is_guard || !source.contains(way), "{} has {way}", file.display());
         }
     }
 }
