@@ -104,7 +104,8 @@ def test_models_are_fitted_to_tables(table):
     holes = pyarrow.array([None if i == 3 else row for i, row in enumerate(other.tolist())], pyarrow.list_(pyarrow.float32()))
     missing = other.copy()
     missing[3] = np.nan
-    with_nulls = sememe.IBFA().fit({"a": table, "b": pyarrow.table({"vector": holes})})
+    with pytest.warns(sememe.FitWarning, match="single view"):
+        with_nulls = sememe.IBFA().fit({"a": table, "b": pyarrow.table({"vector": holes})})
     assert (with_nulls.transform(VECTORS, "a") == sememe.IBFA().fit({"a": VECTORS, "b": missing}).transform(VECTORS, "a")).all()
 
 
