@@ -106,7 +106,8 @@ def test_models_are_fitted_to_tables(table):
     missing[3] = np.nan
     with pytest.warns(sememe.FitWarning, match="single view"):
         with_nulls = sememe.IBFA().fit({"a": table, "b": pyarrow.table({"vector": holes})})
-    assert (with_nulls.transform(VECTORS, "a") == sememe.IBFA().fit({"a": VECTORS, "b": missing}).transform(VECTORS, "a")).all()
+        with_missing = sememe.IBFA().fit({"a": VECTORS, "b": missing})
+    assert (with_nulls.transform(VECTORS, "a") == with_missing.transform(VECTORS, "a")).all()
 
 
 def test_dictionaries_are_tables(tmp_path):
