@@ -45,7 +45,7 @@ def polite(source, target, words, rng):
     kinds = [
         (10, "/v1/translate", {**direction, "words": some[:1], "k": 5, "criterion": "csls"}),
         (2, "/v1/translate", {**direction, "words": some, "k": 10, "criterion": "nn"}),
-        (2, "/v1/neighbors", {"view": source, "words": some[:2], "k": 10}),
+        (2, "/v1/neighbors", {"from": source, "words": some[:2], "k": 10}),
         (1, "/v1/vectors", {"view": source, "words": some[:4]}),
         (1, "/v1/explain", {**direction, "word": some[0]}),
     ]
@@ -181,7 +181,7 @@ def report(options, described, output, outcomes, sizes, code, count):
     table = [["answer", "times"], *([status, f"{int(number):,}"] for status, number in sorted(statuses.items())),
              *([f"{name}: {end}", str(number)] for (name, end), number in sorted(outcomes.items()))]
     rate = re.search(r"Requests/sec:\s+([\d.]+)", output)[1]
-    p99 = re.search(r"^\s+99%\s+(\S+)$", output, re.MULTILINE)[1]
+    p99 = re.search(r"^\s+99%\s+(\S+)\s*$", output, re.MULTILINE)[1]
     after_a_tenth = sizes[len(sizes) // 10]
     notes = [
         f"{options.seconds} s, {options.connections} connections of wrk and {options.wreckers} that break off, dawdle or send no HTTP; "

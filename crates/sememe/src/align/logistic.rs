@@ -58,10 +58,20 @@ struct Regression {
 const LARGEST_LOG_ODDS: f64 = 40.0;
 
 impl Regression {
+    /// Rarer words are not easier to translate. Where they seem to be, by the chance of a sample, rarity does not count:
+    /// words without an entry are rarer than those held out, and their confidences would be too high.
     fn of(queries: &[HeldOutQuery], temperature: f64, usual: f64) -> Self {
+        let regression = Self::on(queries, temperature, |query| query.log_row - usual);
+        match regression.parameters[2] > 0.0 {
+            true => Self::on(queries, temperature, |_| 0.0),
+            false => regression,
+        }
+    }
+
+    fn on(queries: &[HeldOutQuery], temperature: f64, rarity: impl Fn(&HeldOutQuery) -> f64) -> Self {
         let features = |query: &HeldOutQuery| {
             let odds = log_odds(&query.scores, temperature).next().unwrap_or(0.0);
-            [1.0, odds.clamp(-LARGEST_LOG_ODDS, LARGEST_LOG_ODDS), query.log_row - usual]
+            [1.0, odds.clamp(-LARGEST_LOG_ODDS, LARGEST_LOG_ODDS), rarity(query)]
         };
         let rows: Vec<[f64; 3]> = queries.iter().map(features).collect();
         let rights = queries.iter().filter(|query| query.is_right).count();
@@ -177,6 +187,13 @@ mod tests {
         };
         let mean = queries.iter().zip(&probabilities).map(error).sum::<f64>() / 4000.0;
         assert!(mean < 0.02, "{mean} {found:?}");
+    }
+
+    #[test]
+    fn rarer_words_are_never_surer() {
+        let easier =
+            Calibration { temperature: 0.05, slope: 1.5, offset: 1.0, rarity: 0.4, usual: 7.5, range: [0.0, 8.6] };
+        assert_eq!(most_likely(&sample(&easier, 1000).0).rarity, 0.0);
     }
 
     #[test]

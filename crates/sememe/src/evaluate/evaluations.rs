@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use super::{
-    Analogies, Analogy, Bootstrap, Comparison, Corpus, Gold, Intervals, Oov, Overlap, ScoredPairs, SentenceOptions,
-    SentencePairs, Sentences, Similarity, Sts, StsYear, Translation, Unseen, Weighting, Words, analogy, compare,
-    sentences, similarity, sts, sts_years, translation,
+    Analogies, Analogy, Bootstrap, Comparison, ConfidenceEvaluation, Corpus, Gold, Intervals, Oov, Overlap,
+    ScoredPairs, SentenceOptions, SentencePairs, Sentences, Similarity, Sts, StsYear, Translation, Unseen, Weighting,
+    Words, analogy, compare, sentences, similarity, sts, sts_years, translation,
 };
 use crate::error::Result;
 use crate::lexicon::{Lexicon, LexiconReport};
@@ -77,6 +77,8 @@ pub struct TranslationEvaluation {
     pub casing: Casing,
     /// Per cent of gold words that have a vector and a gold translation with a vector.
     pub coverage: f64,
+    /// Calibration of the confidences; `None` if the space has none for the criterion.
+    pub confidence: Option<ConfidenceEvaluation>,
     /// Gold pairs that the model was trained on; `None` if the training pairs are unknown.
     pub overlap: Option<Overlap>,
     /// Results on gold words without a pair in the training data.
@@ -100,7 +102,10 @@ impl TranslationEvaluation {
         let found = translation(&source, &target, &gold, &retriever, observer)?;
         let trained = alignment.trained.as_ref();
         let overlap = trained.map(|trained| Overlap::of(trained, &gold, &source, &target));
-        Ok(Self::new(found, overlap, alignment.preparation.casing, task))
+        let [from, to] = [task.from, task.to].map(|view| alignment.model.view_index(view));
+        let calibration = alignment.calibration(from?, to?, task.criterion);
+        let confidence = calibration.and_then(|calibration| ConfidenceEvaluation::of(&found.outcomes, &calibration));
+        Ok(TranslationEvaluation { confidence, ..Self::new(found, overlap, alignment.preparation.casing, task) })
     }
 
     /// Evaluates translation between vectors of two languages in a common space. Their words must already follow
@@ -126,6 +131,7 @@ impl TranslationEvaluation {
             to: task.to.to_owned(),
             casing,
             coverage: 100.0 * translation.queries as f64 / translation.gold_words as f64,
+            confidence: None,
             unseen: overlap.as_ref().and_then(|overlap| translation.unseen(overlap)),
             overlap,
             comparison: None,

@@ -11,6 +11,7 @@ mod analogy;
 mod bags;
 mod bootstrap;
 mod comparison;
+mod confidences;
 mod correlation;
 mod evaluations;
 mod folders;
@@ -29,6 +30,7 @@ mod words;
 pub use self::analogy::{Analogies, Analogy, Question, Section, analogy};
 pub use self::bootstrap::Bootstrap;
 pub use self::comparison::{Comparison, compare};
+pub use self::confidences::ConfidenceEvaluation;
 pub use self::correlation::{pearson, spearman};
 pub use self::evaluations::{
     AnalogyEvaluation, SentenceEvaluation, SentenceEvaluations, SimilarityEvaluation, StsEvaluation, StsSets,

@@ -9,7 +9,7 @@ use super::{Bootstrap, is_zero};
 use crate::error::{Error, Result};
 use crate::lexicon::{Lexicon, TrainedPairs, find_word};
 use crate::observe::Observer;
-use crate::retrieve::{Criterion, Hit, Retriever};
+use crate::retrieve::{Calibration, Criterion, Hit, Retriever};
 use crate::vectors::Embeddings;
 
 /// The policy for out-of-vocabulary words: gold words without a vector, or without a translation that has one.
@@ -45,6 +45,10 @@ pub struct Outcome {
     /// Mean of the precision at the rank of each gold translation that has a vector, from 0 to 1; translations beyond
     /// the first [`DEPTH`] candidates count 0.
     pub average_precision: f64,
+    /// The row of the word, if it has a vector.
+    pub row: Option<usize>,
+    /// The scores of its best candidates, on which [confidences](crate::retrieve::Calibration) depend.
+    pub best_scores: Vec<f32>,
 }
 
 /// Results of word translation.
@@ -160,7 +164,8 @@ pub fn translation(
         if let (Some(index), false) = (index, answers.is_empty()) {
             queries.push((outcomes.len(), index, answers));
         }
-        outcomes.push(Outcome { word: word.to_owned(), answer: Answer::Unknown, average_precision: 0.0 });
+        let (answer, average_precision, best_scores) = (Answer::Unknown, 0.0, Vec::new());
+        outcomes.push(Outcome { word: word.to_owned(), answer, average_precision, row: index, best_scores });
     }
     if queries.is_empty() {
         return Err(Error::NotEnoughData(format!(
@@ -174,6 +179,7 @@ pub fn translation(
         let first = hits.iter().position(|hit| answers.contains(&hit.index));
         outcomes[*at].answer = first.map_or(Answer::Missed, |place| Answer::Found(place + 1));
         outcomes[*at].average_precision = average_precision(hits, answers);
+        outcomes[*at].best_scores = hits.iter().take(Calibration::CANDIDATES).map(|hit| hit.score).collect();
     }
     let ranks = ranks(&outcomes, Oov::Skip);
     Ok(Translation {

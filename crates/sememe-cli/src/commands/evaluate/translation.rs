@@ -140,7 +140,7 @@ fn for_people(results: &[TranslationEvaluation], subject: &Subject) -> String {
         let header = ["P@1 of both on the same queries", "this", "other", "difference", "95 % interval", "p (McNemar)"];
         text += &format!("\n\n{}", output::table(&header, compared, true));
     }
-    let mut said: Vec<String> = Vec::new();
+    let mut said: Vec<String> = results.iter().filter_map(confidence).collect();
     for result in results {
         let line = format!("{}: {}", direction(result), facts(result, subject));
         if !said.contains(&line) {
@@ -161,6 +161,18 @@ fn comparison_row(result: &TranslationEvaluation) -> Option<Vec<String>> {
         format!("{low:+.1} – {high:+.1}"),
         p_value(comparison.p_value),
     ])
+}
+
+/// How well confidences agree with precision.
+fn confidence(result: &TranslationEvaluation) -> Option<String> {
+    let confidence = result.confidence.as_ref()?;
+    Some(format!(
+        "{}: confidence {:.1} % on average, {:.1} % are right; expected calibration error {:.1}",
+        name(result),
+        confidence.mean,
+        confidence.precision,
+        confidence.calibration_error
+    ))
 }
 
 /// A p-value as papers print it.
