@@ -36,15 +36,19 @@ pub fn track_mapped_files() {
 /// handler can ask which file it was: this function neither locks nor allocates. Only files that were mapped after
 /// [`track_mapped_files`] are known.
 pub fn mapped_file_at(address: usize) -> Option<&'static Path> {
+    let mut found: Option<(usize, &Entry)> = None;
     let mut next = FIRST.load(Ordering::Acquire);
     // SAFETY: entries live until the process ends, and do not change but for their atomic fields.
     while let Some(entry) = unsafe { next.as_ref() } {
-        if (entry.start.load(Ordering::Acquire)..entry.end.load(Ordering::Acquire)).contains(&address) {
-            return Some(&entry.path);
+        let start = entry.start.load(Ordering::Acquire);
+        let is_there = (start..entry.end.load(Ordering::Acquire)).contains(&address);
+        // Where pages are smaller than the largest ones, the next mapping can begin before the assumed end of this one.
+        if is_there && found.is_none_or(|(nearest, _)| start > nearest) {
+            found = Some((start, entry));
         }
         next = entry.next.load(Ordering::Acquire);
     }
-    None
+    found.map(|(_, entry)| entry.path.as_path())
 }
 
 impl Mapped {
