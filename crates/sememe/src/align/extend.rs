@@ -14,7 +14,6 @@ use crate::model::new_view::{self, Group};
 use crate::model::{self, FitOptions, FitWarning, LatentView, Method, Model, Shrinkage};
 use crate::moments::{Moments, PatternMoments, Shape, Source};
 use crate::observe::{Observer, Remembering};
-use crate::prepare::Normalizer;
 use crate::vectors::{Label, Matrix, View};
 
 /// Likelihood evaluations of the fits that shrinkage is chosen by.
@@ -61,7 +60,7 @@ pub fn extend(
         trained.merged(&TrainedPairs::of(tuples, &former.chain([name.as_str()]).collect::<Vec<_>>(), word))
     });
     extended.sources.views.push(source);
-    extended.preparation.normalizers.push(Normalizer::fit_apply(&alignment.preparation.steps, view.rows_mut()));
+    extended.preparation.fit_apply(view.rows_mut());
 
     let mut options = options.clone();
     let extension = Extension { model: &alignment.model, latent, view: &view };

@@ -162,7 +162,7 @@ impl Candidates {
     /// The most frequent words of a view and those of `given` entries; `None` for a view without rows.
     pub(super) fn of(rows: &Rows, given: &Tuples, view: usize, project: &Project) -> Result<Option<Self>> {
         let Some(rows) = rows[view] else { return Ok(None) };
-        let of_tuples = given.iter().filter_map(|tuple| tuple[view]);
+        let of_tuples = given.rows_of(view);
         let chosen: BTreeSet<usize> = (0..rows.rows().min(CANDIDATES)).chain(of_tuples).collect();
         let chosen: Vec<usize> = chosen.into_iter().collect();
         let (first, others) = chosen.split_at(chosen.len().min(PROJECTED_AT_A_TIME));
@@ -173,6 +173,7 @@ impl Candidates {
         for some in others.chunks(PROJECTED_AT_A_TIME) {
             latent.extend_from_slice(project(view, &rows.select(some))?.as_slice());
         }
+        rows.release();
         Ok(Some(Candidates { rows: chosen, side: Side::new(Matrix::new(latent, dim)) }))
     }
 
@@ -211,7 +212,7 @@ impl Asked {
     /// Words of held-out entries that are in no other given entry. Self-learning may have induced pairs of them, as of all
     /// words without an entry. Every given translation of them is right.
     pub(super) fn of(split: &Split, given: &Tuples, (from, to): (usize, usize)) -> Self {
-        let seen: BTreeSet<usize> = split.given.iter().filter_map(|tuple| tuple[from]).collect();
+        let seen: BTreeSet<usize> = split.given.rows_of(from).collect();
         let held_out: BTreeSet<usize> = split.held_out.pairs_of(from, to).into_iter().map(|(word, _)| word).collect();
         let mut right: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
         for (word, translation) in given.pairs_of(from, to) {
