@@ -128,8 +128,7 @@ impl Extension<'_> {
         let names = self.model.views.iter().map(|view| view.name.as_str()).chain([self.view.name()]);
         let known = self.latent.iter().map(|known| known.as_ref().map(View::rows));
         let rows: Rows = known.chain([Some(self.view.rows())]).collect();
-        let pairs: Vec<[usize; 2]> = (0..new).map(|known| [known, new]).collect();
-        Folds::new(names.map(str::to_owned).collect(), (rows, pairs), (splits, tuples), observer, |split| {
+        Folds::new(names.map(str::to_owned).collect(), rows, (splits, tuples), observer, |split| {
             let fitted = self.fit(&split.seen(), &options, &())?;
             let mut extended = self.model.clone();
             extended.views.push(fitted.model.clone());

@@ -1,7 +1,9 @@
 //! The number of steps of the discriminative finish, chosen by held-out retrieval, and the finish of a whole fit.
 
+use std::collections::BTreeSet;
+
 use super::finish::{Finisher, TrainingPair};
-use super::folds::{Asked, Candidates, Fold, Folds, Project, Rows};
+use super::folds::{Asked, Candidates, Fold, Folds, Project, Rows, Split};
 use super::held_out::is_clearly_positive;
 use super::row_products::row_major;
 use crate::error::{Error, Result};
@@ -76,7 +78,8 @@ impl Folds<'_> {
 
     /// Number of pairs of two views that the first fold is fitted to.
     fn fitted_pairs(&self, [a, b]: [usize; 2]) -> usize {
-        self.fits.first().map_or(0, |fold| fold.split.seen().pairs_of(a, b).len())
+        let of = |split: &Split| split.given.pairs_of(a, b).into_iter().chain(split.induced.pairs_of(a, b));
+        self.fits.first().map_or(0, |fold| of(fold.split).collect::<BTreeSet<_>>().len())
     }
 
     /// The finishes of a fold after these numbers of steps; none without training pairs.

@@ -1,6 +1,6 @@
 //! Tuples: dictionary entries as row indices of the views.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use rayon::prelude::*;
 
@@ -182,14 +182,18 @@ impl Tuples {
         self.cells().filter_map(move |cells| cells.row(view))
     }
 
-    /// Whether some tuple has both views.
-    pub(crate) fn connect(&self, a: usize, b: usize) -> bool {
-        self.patterns.iter().any(|views| views.contains(&a) && views.contains(&b))
+    /// The pairs of views, ascending, that some tuple has both of.
+    pub(crate) fn connected_views(&self) -> Vec<[usize; 2]> {
+        let of_pattern = |views: &Vec<usize>| -> Vec<[usize; 2]> {
+            (0..views.len()).flat_map(|place| views[place + 1..].iter().map(move |&b| [views[place], b])).collect()
+        };
+        let pairs: BTreeSet<[usize; 2]> = self.patterns.iter().flat_map(of_pattern).collect();
+        pairs.into_iter().collect()
     }
 
     /// The row pairs of all tuples that have both views.
     pub fn pairs_of(&self, a: usize, b: usize) -> Vec<(usize, usize)> {
-        if !self.connect(a, b) {
+        if !self.patterns.iter().any(|views| views.contains(&a) && views.contains(&b)) {
             return Vec::new();
         }
         self.cells().filter_map(|cells| cells.row(a).zip(cells.row(b))).collect()
