@@ -168,7 +168,6 @@ impl Candidates {
         for some in others.chunks(PROJECTED_AT_A_TIME) {
             latent.extend_from_slice(project(view, &rows.select(some))?.as_slice());
         }
-        rows.release();
         Ok(Some(Candidates { rows: chosen, side: Side::new(Matrix::new(latent, dim)) }))
     }
 

@@ -35,6 +35,16 @@ impl Spilled {
         &self.folder
     }
 
+    /// A copy in memory. What was copied does not stay in memory beside it.
+    pub(crate) fn to_vec(&self) -> Vec<f32> {
+        let mut numbers = Vec::with_capacity(self.as_ref().len());
+        for piece in self.as_ref().chunks(PIECE / size_of::<f32>()) {
+            numbers.extend_from_slice(piece);
+            self.release();
+        }
+        numbers
+    }
+
     /// Tells the system that the numbers are not needed for a while. They do not count as memory of the program until
     /// they are used again.
     pub(crate) fn release(&self) {
@@ -64,6 +74,7 @@ mod tests {
             assert!(spilled.as_ref() == numbers);
             spilled.release();
         }
+        assert_eq!(spilled.to_vec(), numbers);
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
         let error = Spilled::new(&numbers, &folder.path().join("nowhere")).err().unwrap();
         assert!(matches!(error, Error::Write { path, .. } if path.ends_with("nowhere")));

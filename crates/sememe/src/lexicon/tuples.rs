@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use super::{Entry, Lexicon};
 use crate::error::{Error, Result};
-use crate::vectors::Vocabulary;
+use crate::vectors::{Matrix, Vocabulary};
 
 /// Rows that belong together: each tuple has, for every view, a row index or a hole.
 ///
@@ -30,6 +30,17 @@ pub(crate) struct Group {
     pub indices: Vec<u32>,
     /// The weight of each tuple.
     pub weights: Vec<f64>,
+}
+
+impl Group {
+    /// The rows of each view, copied in the order of the tuples, and the group over these copies.
+    pub(crate) fn copied_rows(&self, views: &[&Matrix]) -> (Vec<Matrix>, Group) {
+        let rows_of = |place: usize| self.indices.iter().skip(place).step_by(views.len()).map(|&row| row as usize);
+        let copied = |(place, view): (usize, &&Matrix)| view.select(&rows_of(place).collect::<Vec<_>>());
+        let numbers = (0..self.weights.len()).flat_map(|tuple| std::iter::repeat_n(tuple as u32, views.len()));
+        let group = Group { indices: numbers.collect(), weights: self.weights.clone() };
+        (views.iter().enumerate().map(copied).collect(), group)
+    }
 }
 
 /// A tuple without its holes: the views that it has, and a row of each.

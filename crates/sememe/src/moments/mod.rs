@@ -115,13 +115,17 @@ impl Moments {
         check_rows(views, tuples)?;
         let shifts = pilot_means(views, tuples);
         let patterns = tuples.by_pattern().into_iter().map(|(pattern, group)| {
-            let of_pattern: Vec<(&Matrix, &[f64])> =
-                pattern.iter().map(|&view| (views[view].rows(), &shifts[view][..])).collect();
-            let moments = pattern_moments(&of_pattern, &group);
+            let rows: Vec<&Matrix> = pattern.iter().map(|&view| views[view].rows()).collect();
+            let in_memory = rows.iter().any(|rows| rows.spilled_to().is_some()).then(|| group.copied_rows(&rows));
+            let (rows, group) = match &in_memory {
+                Some((copies, group)) => (copies.iter().collect(), group),
+                None => (rows, &group),
+            };
+            let shifted = rows.into_iter().zip(&pattern).map(|(rows, &view)| (rows, &shifts[view][..]));
+            let moments = pattern_moments(&shifted.collect::<Vec<_>>(), group);
             (pattern, moments)
         });
         let patterns = patterns.collect();
-        views.iter().for_each(|view| view.rows().release());
         Ok(Moments { views: views.iter().map(Shape::of).collect(), patterns })
     }
 
@@ -200,18 +204,13 @@ impl Moments {
 
 /// The mean row of the first tuples that have a view, for each view. Subtracting it first avoids cancellation.
 fn pilot_means(views: &[View], tuples: &Tuples) -> Vec<Vec<f64>> {
-    let mut means: Vec<Vec<f64>> = views.iter().map(|view| vec![0.0; view.dim()]).collect();
-    let mut counts = vec![0_usize; views.len()];
+    let mut first: Vec<Vec<usize>> = vec![Vec::new(); views.len()];
     for (view, row) in tuples.cells().flat_map(|cells| cells.iter()) {
-        if counts[view] < ROWS {
-            counts[view] += 1;
-            means[view].iter_mut().zip(views[view].rows().row(row)).for_each(|(sum, &x)| *sum += f64::from(x));
+        if first[view].len() < ROWS {
+            first[view].push(row);
         }
     }
-    for (mean, count) in means.iter_mut().zip(counts) {
-        mean.iter_mut().for_each(|sum| *sum /= count.max(1) as f64);
-    }
-    means
+    views.iter().zip(first).map(|(view, rows)| column_means(&view.rows().select(&rows))).collect()
 }
 
 /// Checks that tuples refer to existing views and rows.

@@ -11,6 +11,9 @@ use crate::error::Result;
 use crate::files::{Bytes, Spilled};
 use crate::linalg::{Mat, product_of_rows};
 
+/// Rows that are copied from a spilled matrix before its memory is given back: the system maps much around each of them.
+const ROWS_BEFORE_RELEASE: usize = 64;
+
 /// Contiguous rows of f32, owned or borrowed without a copy, for instance from a memory-mapped file. Clones share the
 /// numbers.
 #[derive(Clone)]
@@ -139,7 +142,10 @@ impl Matrix {
             Storage::Borrowed(_) | Storage::Spilled(_) => false,
         };
         if !is_own {
-            self.storage = Storage::owned(self.as_slice().to_vec());
+            self.storage = Storage::owned(match &self.storage {
+                Storage::Spilled(values) => values.to_vec(),
+                _ => self.as_slice().to_vec(),
+            });
         }
         match &mut self.storage {
             Storage::Owned { numbers, start } => &mut Arc::make_mut(numbers)[*start..*start + len],
@@ -169,8 +175,9 @@ impl Matrix {
     /// The rows with the given indices, in that order.
     pub fn select(&self, indices: &[usize]) -> Matrix {
         let mut data = Vec::with_capacity(indices.len() * self.cols);
-        for &index in indices {
-            data.extend_from_slice(self.row(index));
+        for some in indices.chunks(ROWS_BEFORE_RELEASE) {
+            some.iter().for_each(|&index| data.extend_from_slice(self.row(index)));
+            self.release();
         }
         Matrix { rows: indices.len(), cols: self.cols, storage: Storage::owned(data) }
     }
