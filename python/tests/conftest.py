@@ -29,15 +29,15 @@ def demo() -> dict[str, sememe.Embeddings]:
 
 @pytest.fixture(scope="session")
 def command():
-    """Runs the command; returns what it prints as JSON."""
+    """Runs the command; returns what it prints as JSON, or where it fails with this status, what it says."""
     path = Path(os.environ.get("SEMEME_COMMAND", ROOT / "target/debug/sememe"))
     assert path.exists(), f"{path} is not there: build it by `cargo build -p sememe-cli`"
 
-    def run(*arguments: object) -> dict:
+    def run(*arguments: object, fails: int = 0):
         words = [str(path), *map(str, arguments), "--json"]
         done = subprocess.run(words, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stderr
-        return json.loads(done.stdout)
+        assert done.returncode == fails, done.stderr
+        return done.stderr if fails else json.loads(done.stdout)
 
     return run
 

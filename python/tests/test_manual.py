@@ -151,6 +151,9 @@ def test_every_page_can_be_reached():
         index = (folder / "README.md").read_text(encoding="utf-8")
         for page in folder.glob("*.md"):
             assert page.name == "README.md" or f"({page.name})" in index, f"{folder.name}/README.md lacks {page.name}"
+    index = (ROOT / "docs/stores.md").read_text(encoding="utf-8")
+    for page in (ROOT / "docs/stores").glob("*.md"):
+        assert f"(stores/{page.name})" in index, f"docs/stores.md lacks {page.name}"
 
 
 def test_the_readme_stays_short():

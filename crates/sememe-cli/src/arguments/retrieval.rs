@@ -67,6 +67,7 @@ pub struct Neighbors {
 Examples:
   sememe export space --format vec -o aligned                     (aligned/en.vec, aligned/fr.vec: all views)
   sememe export space --view fr --for csls --metric cosine -o fr.npy --queries en.npy
+  sememe export space --view fr --for csls --to pgvector postgresql://me@localhost/words -o fr_csls --queries en_csls
 
 With --format the aligned vectors of all views are written as they are, for programs that read word vectors.
 
@@ -92,10 +93,14 @@ pub struct Export {
     /// Metric of the index: ip (the largest inner product), l2 (the smallest distance) or cosine
     #[arg(long, default_value = "ip", value_name = "METRIC")]
     pub metric: Metric,
-    /// File to write the vectors to; its extension decides the format. With --format, a folder
+    /// Write tables of a database instead of files: --to pgvector DSN, such as postgresql://user@host/database. New
+    /// tables with the columns id (rows from 0), word and vector, all in one transaction
+    #[arg(long, num_args = 2, value_names = ["STORE", "DSN"], conflicts_with = "format")]
+    pub to: Option<Vec<String>>,
+    /// File to write the vectors to; its extension decides the format. With --format, a folder; with --to, a new table
     #[arg(long, short, value_name = "FILE")]
     pub output: PathBuf,
-    /// File to write the queries to: all words of the source view
+    /// File or table to write the queries to: all words of the source view
     #[arg(long, value_name = "FILE")]
     pub queries: Option<PathBuf>,
 }

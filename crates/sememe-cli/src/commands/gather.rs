@@ -1,5 +1,7 @@
 //! Reads vectors and dictionaries for the commands that fit models, and prints warnings about them.
 
+use std::path::PathBuf;
+
 use sememe::gather::{self, Dictionary, DictionaryRead, GatherOptions, Gathering, LexiconRead, ViewFile, ViewRead};
 use sememe::lexicon::{LexiconReport, Shared};
 use sememe::moments::EvidenceOptions;
@@ -47,18 +49,19 @@ impl arguments::Gathering {
     }
 }
 
-/// Reads the vectors and dictionaries.
+/// Reads the vectors and dictionaries. With a folder to spill to, one view at a time is in memory.
 pub fn gather(
     views: &[Named],
     gathering: &arguments::Gathering,
     reading: &Reading,
+    spill: Option<PathBuf>,
     global: &Global,
 ) -> anyhow::Result<Gathering> {
     if gathering.lexicon.is_empty() && gathering.identical.is_none() {
         let ways = "give --lexicon A-B=FILE, or --identical, or align with --unsupervised";
         return Err(BadUsage(format!("which words mean the same? {ways}")).into());
     }
-    gather_whatever(views, gathering, reading, global)
+    gather_whatever(views, gathering, reading, spill, global)
 }
 
 /// Like [`gather`], but a dictionary is optional.
@@ -66,6 +69,7 @@ pub fn gather_whatever(
     views: &[Named],
     gathering: &arguments::Gathering,
     reading: &Reading,
+    spill: Option<PathBuf>,
     global: &Global,
 ) -> anyhow::Result<Gathering> {
     let files = gathering.files(views)?;
@@ -73,7 +77,9 @@ pub fn gather_whatever(
     let dictionaries =
         gathering.lexicon.iter().map(|text| Dictionary::parse(text, &names)).collect::<Result<Vec<_>, _>>()?;
     let bar = Bar::new(global, "reading vectors");
-    let gathered = Gathering::read(&files, &dictionaries, &gathering.options(reading), &*bar);
+    let mut options = gathering.options(reading);
+    options.spill = spill;
+    let gathered = Gathering::read(&files, &dictionaries, &options, &*bar);
     bar.finish();
     let gathered = gathered?;
     report_views(&files, &gathered.views_read, global);

@@ -12,7 +12,7 @@ use crate::progress::Stopwatch;
 pub fn run(arguments: &Moments, global: &Global) -> anyhow::Result<()> {
     check_writable(&arguments.output)?;
     let mut stopwatch = Stopwatch::start(global);
-    let gathered = gather(&arguments.views, &arguments.gathering, &arguments.reading, global)?;
+    let gathered = gather(&arguments.views, &arguments.gathering, &arguments.reading, None, global)?;
     stopwatch.finished("reading");
     let (evidence, _) = Evidence::gather(gathered.views, &gathered.tuples, &arguments.gathering.evidence_options())?;
     stopwatch.finished("summing");

@@ -14,7 +14,6 @@ use crate::model::new_view::{self, Group};
 use crate::model::{self, FitOptions, FitWarning, LatentView, Method, Model, Shrinkage};
 use crate::moments::{Moments, PatternMoments, Shape, Source};
 use crate::observe::{Observer, Remembering};
-use crate::prepare::Normalizer;
 use crate::vectors::{Label, Matrix, View};
 
 /// Likelihood evaluations of the fits that shrinkage is chosen by.
@@ -61,7 +60,7 @@ pub fn extend(
         trained.merged(&TrainedPairs::of(tuples, &former.chain([name.as_str()]).collect::<Vec<_>>(), word))
     });
     extended.sources.views.push(source);
-    extended.preparation.normalizers.push(Normalizer::fit_apply(&alignment.preparation.steps, view.rows_mut()));
+    extended.preparation.fit_apply(view.rows_mut());
 
     let mut options = options.clone();
     let extension = Extension { model: &alignment.model, latent, view: &view };
@@ -129,8 +128,7 @@ impl Extension<'_> {
         let names = self.model.views.iter().map(|view| view.name.as_str()).chain([self.view.name()]);
         let known = self.latent.iter().map(|known| known.as_ref().map(View::rows));
         let rows: Rows = known.chain([Some(self.view.rows())]).collect();
-        let pairs: Vec<[usize; 2]> = (0..new).map(|known| [known, new]).collect();
-        Folds::new(names.map(str::to_owned).collect(), (rows, pairs), (splits, tuples), observer, |split| {
+        Folds::new(names.map(str::to_owned).collect(), rows, (splits, tuples), observer, |split| {
             let fitted = self.fit(&split.seen(), &options, &())?;
             let mut extended = self.model.clone();
             extended.views.push(fitted.model.clone());

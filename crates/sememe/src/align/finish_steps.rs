@@ -1,11 +1,13 @@
 //! The number of steps of the discriminative finish, chosen by held-out retrieval, and the finish of a whole fit.
 
+use std::collections::BTreeSet;
+
 use super::finish::{Finisher, TrainingPair};
-use super::folds::{Asked, Candidates, Fold, Folds, Project, Rows};
+use super::folds::{Asked, Candidates, Fold, Folds, Project, Rows, Split};
 use super::held_out::is_clearly_positive;
 use super::row_products::row_major;
 use crate::error::{Error, Result};
-use crate::lexicon::Tuples;
+use crate::lexicon::{Cells, Tuples};
 use crate::model::{Finish, FinishSteps, Model};
 use crate::observe::{Meter, Observer, Stage};
 use crate::prepare::scale_to_unit;
@@ -76,7 +78,8 @@ impl Folds<'_> {
 
     /// Number of pairs of two views that the first fold is fitted to.
     fn fitted_pairs(&self, [a, b]: [usize; 2]) -> usize {
-        self.fits.first().map_or(0, |fold| fold.split.seen().pairs_of(a, b).len())
+        let of = |split: &Split| split.given.pairs_of(a, b).into_iter().chain(split.induced.pairs_of(a, b));
+        self.fits.first().map_or(0, |fold| of(fold.split).collect::<BTreeSet<_>>().len())
     }
 
     /// The finishes of a fold after these numbers of steps; none without training pairs.
@@ -193,12 +196,12 @@ impl Sides {
     /// The training pairs of the views; `None` if there are none. The memory of the candidates is used for their words.
     fn into_finisher(self, model: &Model, tuples: &Tuples, meter: &Meter) -> Result<Option<Finisher>> {
         let Sides { views, candidates } = self;
-        let of_tuple = |(tuple, weight): (Vec<Option<usize>>, f64)| {
+        let of_tuple = |cells: Cells| {
             // Induced words can be rarer than all candidates.
-            let place = |side: usize| candidates[side].place(tuple[views[side]]?);
-            Some(TrainingPair { rows: [place(0)?, place(1)?], weight })
+            let place = |side: usize| candidates[side].place(cells.row(views[side])?);
+            Some(TrainingPair { rows: [place(0)?, place(1)?], weight: cells.weight })
         };
-        let pairs: Vec<TrainingPair> = tuples.iter_weighted().filter_map(of_tuple).collect();
+        let pairs: Vec<TrainingPair> = tuples.cells().filter_map(of_tuple).collect();
         let latent = candidates.map(Candidates::into_vectors);
         Finisher::new(model, views, latent, &pairs, &meter.stopping())
     }

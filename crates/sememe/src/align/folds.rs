@@ -76,7 +76,7 @@ pub(super) fn projection(model: &Model) -> Project<'static> {
 pub(super) struct Folds<'a> {
     pub(super) names: Vec<String>,
     pub(super) rows: Rows<'a>,
-    /// The pairs of views to be retrieved.
+    /// The pairs of views to be retrieved: those that given entries connect.
     pub(super) pairs: Vec<[usize; 2]>,
     /// All given entries: each of their translations counts as right.
     pub(super) given: &'a Tuples,
@@ -94,7 +94,7 @@ impl<'a> Folds<'a> {
     /// Fits a model to each split. A split may be too small for one, or its covariances singular: it is left out.
     pub(super) fn new(
         names: Vec<String>,
-        (rows, pairs): (Rows<'a>, Vec<[usize; 2]>),
+        rows: Rows<'a>,
         (splits, given): (&'a [Split], &'a Tuples),
         observer: &dyn Observer,
         fit: impl Fn(&Split) -> Result<(Model, Project<'a>)>,
@@ -105,7 +105,7 @@ impl<'a> Folds<'a> {
             meter.check()?;
             fits.extend(fit(split).ok().map(|(model, project)| Fold { split, model, project }));
         }
-        Ok(Folds { names, rows, pairs, given, fits })
+        Ok(Folds { names, rows, pairs: given.connected_views(), given, fits })
     }
 
     /// The fits of all views, with the options of `model`.
@@ -123,7 +123,7 @@ impl<'a> Folds<'a> {
         }
         let names = model.views.iter().map(|view| view.name.clone()).collect();
         let rows: Rows = views.iter().map(|view| Some(view.rows())).collect();
-        Folds::new(names, (rows, pairs_of_views(views.len())), (splits, given), observer, |split| {
+        Folds::new(names, rows, (splits, given), observer, |split| {
             let seen = split.seen();
             let mut moments = monolingual.of_part(views, &seen)?;
             moments.merge(monolingual)?;
@@ -147,11 +147,6 @@ impl<'a> Folds<'a> {
     }
 }
 
-/// All pairs of views.
-pub(super) fn pairs_of_views(views: usize) -> Vec<[usize; 2]> {
-    (0..views).flat_map(|a| (a + 1..views).map(move |b| [a, b])).collect()
-}
-
 /// Candidate words of a view and their latent vectors.
 pub(super) struct Candidates {
     rows: Vec<usize>,
@@ -162,7 +157,7 @@ impl Candidates {
     /// The most frequent words of a view and those of `given` entries; `None` for a view without rows.
     pub(super) fn of(rows: &Rows, given: &Tuples, view: usize, project: &Project) -> Result<Option<Self>> {
         let Some(rows) = rows[view] else { return Ok(None) };
-        let of_tuples = given.iter().filter_map(|tuple| tuple[view]);
+        let of_tuples = given.rows_of(view);
         let chosen: BTreeSet<usize> = (0..rows.rows().min(CANDIDATES)).chain(of_tuples).collect();
         let chosen: Vec<usize> = chosen.into_iter().collect();
         let (first, others) = chosen.split_at(chosen.len().min(PROJECTED_AT_A_TIME));
@@ -211,7 +206,7 @@ impl Asked {
     /// Words of held-out entries that are in no other given entry. Self-learning may have induced pairs of them, as of all
     /// words without an entry. Every given translation of them is right.
     pub(super) fn of(split: &Split, given: &Tuples, (from, to): (usize, usize)) -> Self {
-        let seen: BTreeSet<usize> = split.given.iter().filter_map(|tuple| tuple[from]).collect();
+        let seen: BTreeSet<usize> = split.given.rows_of(from).collect();
         let held_out: BTreeSet<usize> = split.held_out.pairs_of(from, to).into_iter().map(|(word, _)| word).collect();
         let mut right: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
         for (word, translation) in given.pairs_of(from, to) {

@@ -19,6 +19,9 @@ use crate::vectors::View;
 /// Candidates for the shrinkage. The search begins at index `FIRST` and moves while the score improves.
 const CANDIDATES: [f64; 11] = [0.001, 0.003, 0.01, 0.03, 0.1, 0.2, 0.3, 0.45, 0.6, 0.75, 0.9];
 const FIRST: usize = 4;
+/// Maximum number of pairs of views, over all splits, by which the shrinkage is chosen. It is one for all views, and more
+/// pairs would take longer without choosing better.
+const SCORED: usize = 24;
 /// Likelihood evaluations of an iterative fit to a part of the data.
 const EVALUATIONS: usize = 5;
 
@@ -77,14 +80,16 @@ impl HeldOut {
 
     /// The candidate with the lowest mean log-rank.
     pub(super) fn best_shrinkage(&self, observer: &dyn Observer) -> Result<Shrinkage> {
-        let queries = self.pairs.iter().map(|pair| pair.queries.len()).sum::<usize>();
+        // Evenly spaced, so that pairs of both splits are among them.
+        let some: Vec<&HeldOutPair> = self.pairs.iter().step_by(self.pairs.len().div_ceil(SCORED).max(1)).collect();
+        let queries = some.iter().map(|pair| pair.queries.len()).sum::<usize>();
         if queries == 0 {
             return Ok(Shrinkage::Auto);
         }
         let meter = Meter::new(observer, Stage::Shrinking, CANDIDATES.len());
         let mean_log_rank = |by: f64| -> Result<f64> {
             meter.check()?;
-            let ranks = self.pairs.par_iter().map(|pair| pair.ranks(by).iter().map(|rank| rank.log).sum::<f64>());
+            let ranks = some.par_iter().map(|pair| pair.ranks(by).iter().map(|rank| rank.log).sum::<f64>());
             let mean = ranks.collect::<Vec<f64>>().iter().sum::<f64>() / (2 * queries) as f64;
             meter.advance(1)?;
             Ok(mean)

@@ -80,37 +80,35 @@ pub(super) fn held_out_pairs(
 ) -> Result<Vec<HeldOutPair>> {
     let mut pairs = Vec::new();
     let mut spectra: BTreeMap<usize, Arc<Spectrum>> = BTreeMap::new();
-    for a in 0..views.len() {
-        for b in a + 1..views.len() {
-            let queries = some_of(&held_out.pairs_of(a, b));
-            let Some(both) = moments.marginal(&[a, b]).filter(|both| both.n >= 2.0 && !queries.is_empty()) else {
-                continue;
-            };
-            for view in [a, b] {
-                if let Entry::Vacant(entry) = spectra.entry(view) {
-                    // MBFA whitens by all rows of a view, the methods of two views by those of pairs.
-                    let marginal = if method == Method::Mbfa { moments.marginal(&[view]) } else { None };
-                    let place = if view == a { (0, views[a].dim()) } else { (views[a].dim(), views[b].dim()) };
-                    let (covariance, mean) = match marginal {
-                        Some(all) => (all.covariance(), all.mean),
-                        None => {
-                            let mean = both.mean[place.0..place.0 + place.1].to_vec();
-                            (block(&both.covariance(), place, place), mean)
-                        }
-                    };
-                    entry.insert(Arc::new(Spectrum::of(&covariance, mean, moments.views()[view].outside)?));
-                }
+    for [a, b] in held_out.connected_views() {
+        let queries = some_of(&held_out.pairs_of(a, b));
+        let Some(both) = moments.marginal(&[a, b]).filter(|both| both.n >= 2.0 && !queries.is_empty()) else {
+            continue;
+        };
+        for view in [a, b] {
+            if let Entry::Vacant(entry) = spectra.entry(view) {
+                // MBFA whitens by all rows of a view, the methods of two views by those of pairs.
+                let marginal = if method == Method::Mbfa { moments.marginal(&[view]) } else { None };
+                let place = if view == a { (0, views[a].dim()) } else { (views[a].dim(), views[b].dim()) };
+                let (covariance, mean) = match marginal {
+                    Some(all) => (all.covariance(), all.mean),
+                    None => {
+                        let mean = both.mean[place.0..place.0 + place.1].to_vec();
+                        (block(&both.covariance(), place, place), mean)
+                    }
+                };
+                entry.insert(Arc::new(Spectrum::of(&covariance, mean, moments.views()[view].outside)?));
             }
-            let spectra = [a, b].map(|view| spectra[&view].clone());
-            let cross = block(&both.covariance(), (0, views[a].dim()), (views[a].dim(), views[b].dim()));
-            let cross = transpose_times(&spectra[0].vectors, &times(&cross, &spectra[1].vectors));
-            let rows = |view: usize, rows: Vec<usize>| views[view].rows().select(&rows);
-            let coordinates = [
-                spectra[0].coordinates(&rows(a, queries.iter().map(|pair| pair.0).collect())),
-                spectra[1].coordinates(&rows(b, queries.iter().map(|pair| pair.1).collect())),
-            ];
-            pairs.push(HeldOutPair { views: [a, b], latent, spectra, cross, queries, coordinates });
         }
+        let spectra = [a, b].map(|view| spectra[&view].clone());
+        let cross = block(&both.covariance(), (0, views[a].dim()), (views[a].dim(), views[b].dim()));
+        let cross = transpose_times(&spectra[0].vectors, &times(&cross, &spectra[1].vectors));
+        let rows = |view: usize, rows: Vec<usize>| views[view].rows().select(&rows);
+        let coordinates = [
+            spectra[0].coordinates(&rows(a, queries.iter().map(|pair| pair.0).collect())),
+            spectra[1].coordinates(&rows(b, queries.iter().map(|pair| pair.1).collect())),
+        ];
+        pairs.push(HeldOutPair { views: [a, b], latent, spectra, cross, queries, coordinates });
     }
     Ok(pairs)
 }

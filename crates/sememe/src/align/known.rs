@@ -19,12 +19,13 @@ pub(super) struct KnownRows {
 /// The tuples that have the new view, grouped by their known views.
 pub(super) fn known_rows(latent: &[Option<View>], tuples: &Tuples) -> Result<BTreeMap<Vec<usize>, KnownRows>> {
     let mut groups: BTreeMap<Vec<usize>, KnownRows> = BTreeMap::new();
-    for (tuple, weight) in tuples.iter_weighted().filter(|(_, weight)| *weight > 0.0) {
-        let known: Vec<usize> = (0..latent.len()).filter(|&view| tuple[view].is_some()).collect();
-        if tuple[latent.len()].is_some() && !known.is_empty() {
-            let group = groups.entry(known).or_default();
-            group.tuples.push(tuple.into_iter().flatten().collect());
-            group.weights.push(weight);
+    for cells in tuples.cells().filter(|cells| cells.weight > 0.0) {
+        // The new view is the last one.
+        let [known @ .., last] = cells.views else { continue };
+        if *last == latent.len() && !known.is_empty() {
+            let group = groups.entry(known.to_vec()).or_default();
+            group.tuples.push(cells.iter().map(|(_, row)| row).collect());
+            group.weights.push(cells.weight);
         }
     }
     if groups.values().map(|group| group.tuples.len()).sum::<usize>() < 2 {

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 
 use super::row_products::{add, map_of, row_major, sum_of_outer_products};
 use crate::error::{Error, Result};
-use crate::lexicon::Tuples;
+use crate::lexicon::{Cells, Tuples};
 use crate::model::{FitOptions, Model};
 use crate::observe::{Meter, Observer, Stage};
 use crate::retrieve::kernel::dot;
@@ -65,8 +65,8 @@ impl Problem {
         (source, target): (usize, usize),
         observer: &dyn Observer,
     ) -> Result<Self> {
-        let of_tuple = |(tuple, weight): (Vec<Option<usize>>, f64)| Some((tuple[source]?, tuple[target]?, weight));
-        let pairs: Vec<(usize, usize, f64)> = tuples.iter_weighted().filter_map(of_tuple).collect();
+        let of_tuple = |cells: Cells| Some((cells.row(source)?, cells.row(target)?, cells.weight));
+        let pairs: Vec<(usize, usize, f64)> = tuples.cells().filter_map(of_tuple).collect();
         let total: f64 = pairs.iter().map(|pair| pair.2).sum();
         let frequent = |rows: &Matrix| rows.select(&(0..rows.rows().min(WORDS)).collect::<Vec<_>>());
         let (sources, targets) = (frequent(view), frequent(pivot));

@@ -44,7 +44,7 @@ impl Spans {
         }
         let mut found = Vec::new();
         for (place, view) in views.iter().enumerate() {
-            let rows: BTreeSet<usize> = tuples.iter().filter_map(|tuple| tuple[place]).collect();
+            let rows: BTreeSet<usize> = tuples.rows_of(place).collect();
             let is_short = rows.len() > 1 && rows.len() < view.dim();
             let span = is_short.then(|| Span::of(&view.rows().select(&rows.into_iter().collect::<Vec<_>>())));
             found.push(span.transpose()?);

@@ -4,9 +4,10 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::Aligned;
-use crate::model::{Finish, Method, Model};
+use super::{Aligned, Fitted};
+use crate::model::{Finish, FitWarning, Method, Model};
 use crate::names::serialize_count;
+use crate::vectors::View;
 
 /// How the shrinkage of a fit was chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -126,12 +127,31 @@ pub struct AlignedView {
 impl Aligned {
     /// A summary of the fit.
     pub fn summary(&self) -> AlignSummary {
-        let model = &self.alignment.model;
+        let words = self.latent.iter().map(|latent| latent.as_ref().map_or(0, |latent| latent.view.len()));
+        AlignSummary::of(&self.alignment.model, words, self.shrinkage_rule, &self.warnings)
+    }
+}
+
+impl Fitted {
+    /// A summary of the fit, as after the projection.
+    pub fn summary(&self) -> AlignSummary {
+        let words = self.prepared.iter().map(View::len);
+        AlignSummary::of(&self.alignment.model, words, self.shrinkage_rule, &self.warnings)
+    }
+}
+
+impl AlignSummary {
+    fn of(
+        model: &Model,
+        words: impl Iterator<Item = usize>,
+        shrinkage_rule: ShrinkageRule,
+        warnings: &[FitWarning],
+    ) -> Self {
         let trace = model.trace.as_ref();
-        let views = (model.views.iter().zip(&self.latent).zip(&model.shrinkage))
-            .map(|((view, latent), &shrinkage)| AlignedView {
+        let views = (model.views.iter().zip(words).zip(&model.shrinkage))
+            .map(|((view, words), &shrinkage)| AlignedView {
                 name: view.name.clone(),
-                words: latent.as_ref().map_or(0, |latent| latent.view.len()),
+                words,
                 dimension: view.dim(),
                 shrinkage,
             })
@@ -147,10 +167,10 @@ impl Aligned {
             last_rise: trace.and_then(|trace| trace.rise),
             certificate: trace.and_then(|trace| trace.certificate),
             residual: trace.map(|trace| trace.residual),
-            shrinkage_rule: self.shrinkage_rule,
+            shrinkage_rule,
             views,
             finishes: FinishedPair::of(model),
-            warnings: self.warnings.iter().map(ToString::to_string).collect(),
+            warnings: warnings.iter().map(ToString::to_string).collect(),
         }
     }
 }

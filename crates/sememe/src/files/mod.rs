@@ -11,6 +11,7 @@ mod mapped;
 mod output;
 #[cfg(feature = "parquet")]
 mod pieces;
+mod spill;
 mod temporary;
 
 pub(crate) use self::bytes::little_endian;
@@ -25,4 +26,5 @@ pub(crate) use self::output::Output;
 pub use self::output::{OutputFolder, check_writable, is_standard_output, remove_unfinished, write};
 #[cfg(feature = "parquet")]
 pub(crate) use self::pieces::{PieceReader, Pieces};
+pub(crate) use self::spill::Spilled;
 pub(crate) use self::temporary::is_temporary;

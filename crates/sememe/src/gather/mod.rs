@@ -51,6 +51,11 @@ pub struct GatherOptions {
     /// The columns of dictionaries that are tables, in the order of their views, instead of those called like them.
     #[serde(default)]
     pub lexicon_columns: Option<Vec<String>>,
+    /// Moves the vectors of each view to a file without a name in this folder once they are read, and again once they
+    /// are prepared. One view at a time is in memory; a fit reads the rows that it needs. For more views than fit into
+    /// memory.
+    #[serde(default)]
+    pub spill: Option<PathBuf>,
 }
 
 /// Views and the tuples over them, with reports on reading them.
@@ -145,7 +150,11 @@ pub fn read_views(
             .and_then(|input| vectors::read_to_change(input, &read, observer))
             .map_err(|error| error.within(format!("view {:?}", file.name)))?;
         let report = ViewRead::new(&read);
-        Ok((View::from_embeddings(&*file.name, options.casing.of_embeddings(read.embeddings)), report))
+        let mut view = View::from_embeddings(&*file.name, options.casing.of_embeddings(read.embeddings));
+        if let Some(folder) = &options.spill {
+            view.rows_mut().spill(folder)?;
+        }
+        Ok((view, report))
     };
     files.iter().map(read_one).collect::<Result<Vec<_>>>().map(|read| read.into_iter().unzip())
 }

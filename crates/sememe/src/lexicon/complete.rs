@@ -29,9 +29,8 @@ impl Tuples {
 
     fn relations(&self) -> HashMap<(usize, usize), Relation> {
         let mut relations: HashMap<(usize, usize), Relation> = HashMap::new();
-        for tuple in self.iter() {
-            let known: Vec<(usize, usize)> =
-                tuple.iter().enumerate().filter_map(|(view, word)| word.map(|word| (view, word))).collect();
+        for cells in self.cells() {
+            let known: Vec<(usize, usize)> = cells.iter().collect();
             for &(a, x) in &known {
                 for &(b, y) in known.iter().filter(|(b, _)| *b != a) {
                     relations.entry((a, b)).or_default().entry(x).or_default().insert(y);

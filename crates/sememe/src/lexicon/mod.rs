@@ -25,7 +25,7 @@ pub use self::report::LexiconReport;
 pub(crate) use self::separator::Separator;
 pub(crate) use self::text::text_of;
 pub use self::trained::{TrainedPairs, WordPair};
-pub(crate) use self::tuples::Group;
+pub(crate) use self::tuples::{Cells, Group};
 pub use self::tuples::{Matched, Tuples, find_word};
 use crate::error::{Error, Result};
 use crate::files::Input;

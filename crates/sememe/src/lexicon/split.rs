@@ -59,18 +59,15 @@ impl Tuples {
             assign(tuples, fewest, &mut counts);
         }
         let mut parts = [Tuples::new(self.views()), Tuples::new(self.views())];
-        for ((tuple, weight), of_tuple) in self.iter_weighted().zip(fold_of) {
-            parts[usize::from(of_tuple == fold)].insert(&tuple, weight);
+        for (cells, of_tuple) in self.cells().zip(fold_of) {
+            parts[usize::from(of_tuple == fold)].insert_cells(cells);
         }
         parts
     }
 
     /// The rows of each tuple.
     fn rows(&self) -> impl Iterator<Item = Vec<Row>> {
-        let rows = |tuple: Vec<Option<usize>>| {
-            tuple.into_iter().enumerate().filter_map(|(view, row)| Some((view, row?))).collect()
-        };
-        self.iter().map(rows)
+        self.cells().map(|cells| cells.iter().collect())
     }
 
     /// The tuples that stay together, by the smallest row among them.

@@ -16,10 +16,8 @@ impl TrainedPairs {
     /// All pairs of words within the tuples. `views` are the names of the views; `word` finds words by view and index.
     pub fn of<W: AsRef<str>>(tuples: &Tuples, views: &[&str], word: impl Fn(usize, usize) -> W) -> Self {
         let mut hashes = Vec::new();
-        for tuple in tuples.iter() {
-            let words: Vec<(&str, W)> = (tuple.iter().enumerate())
-                .filter_map(|(view, index)| index.map(|index| (views[view], word(view, index))))
-                .collect();
+        for cells in tuples.cells() {
+            let words: Vec<(&str, W)> = cells.iter().map(|(view, row)| (views[view], word(view, row))).collect();
             for (place, (view, word)) in words.iter().enumerate() {
                 let pair = |(other, second): &(&str, W)| hash([(view, word.as_ref()), (other, second.as_ref())]);
                 hashes.extend(words[place + 1..].iter().map(pair));

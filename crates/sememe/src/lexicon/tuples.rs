@@ -1,24 +1,27 @@
 //! Tuples: dictionary entries as row indices of the views.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use rayon::prelude::*;
 
 use super::{Entry, Lexicon};
 use crate::error::{Error, Result};
-use crate::vectors::Vocabulary;
+use crate::vectors::{Matrix, Vocabulary};
 
 /// Rows that belong together: each tuple has, for every view, a row index or a hole.
+///
+/// Memory depends on the rows of the tuples, not on the number of views: holes are not stored.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tuples {
     views: usize,
-    /// `views` indices per tuple; `HOLE` where a view is missing.
-    indices: Vec<u32>,
+    /// The sets of views that tuples have, each once, and the number of each set.
+    patterns: Vec<Vec<usize>>,
+    numbers: HashMap<Vec<usize>, u32>,
+    /// For each tuple the number of its pattern, and then the row of each view of that pattern.
+    packed: Vec<u32>,
     weights: Vec<f64>,
-    seen: HashSet<Vec<u32>>,
+    seen: HashSet<Box<[u32]>>,
 }
-
-const HOLE: u32 = u32::MAX;
 
 /// Tuples that have the same views.
 #[derive(Debug, Default)]
@@ -29,10 +32,42 @@ pub(crate) struct Group {
     pub weights: Vec<f64>,
 }
 
+impl Group {
+    /// The rows of each view, copied in the order of the tuples, and the group over these copies.
+    pub(crate) fn copied_rows(&self, views: &[&Matrix]) -> (Vec<Matrix>, Group) {
+        let rows_of = |place: usize| self.indices.iter().skip(place).step_by(views.len()).map(|&row| row as usize);
+        let copied = |(place, view): (usize, &&Matrix)| view.select(&rows_of(place).collect::<Vec<_>>());
+        let numbers = (0..self.weights.len()).flat_map(|tuple| std::iter::repeat_n(tuple as u32, views.len()));
+        let group = Group { indices: numbers.collect(), weights: self.weights.clone() };
+        (views.iter().enumerate().map(copied).collect(), group)
+    }
+}
+
+/// A tuple without its holes: the views that it has, and a row of each.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Cells<'a> {
+    pub views: &'a [usize],
+    pub rows: &'a [u32],
+    pub weight: f64,
+}
+
+impl<'a> Cells<'a> {
+    /// The row of a view, unless there is a hole.
+    pub fn row(&self, view: usize) -> Option<usize> {
+        self.views.binary_search(&view).ok().map(|place| self.rows[place] as usize)
+    }
+
+    /// Each view with its row.
+    pub fn iter(&self) -> impl Iterator<Item = (usize, usize)> + use<'a> {
+        self.views.iter().zip(self.rows).map(|(&view, &row)| (view, row as usize))
+    }
+}
+
 impl Tuples {
     /// An empty list of tuples over `views` views.
     pub fn new(views: usize) -> Self {
-        Tuples { views, indices: Vec::new(), weights: Vec::new(), seen: HashSet::new() }
+        let (patterns, numbers, packed) = (Vec::new(), HashMap::new(), Vec::new());
+        Tuples { views, patterns, numbers, packed, weights: Vec::new(), seen: HashSet::new() }
     }
 
     /// Number of views.
@@ -42,12 +77,12 @@ impl Tuples {
 
     /// Number of tuples.
     pub fn len(&self) -> usize {
-        self.seen.len()
+        self.weights.len()
     }
 
     /// Whether there are no tuples.
     pub fn is_empty(&self) -> bool {
-        self.seen.is_empty()
+        self.weights.is_empty()
     }
 
     /// Adds a tuple of weight 1. Returns false if it is already there or has only holes. Panics unless there is one
@@ -71,21 +106,35 @@ impl Tuples {
         Ok(self.insert(tuple, weight))
     }
 
-    pub(super) fn insert(&mut self, tuple: &[Option<usize>], weight: f64) -> bool {
+    fn insert(&mut self, tuple: &[Option<usize>], weight: f64) -> bool {
         assert_eq!(tuple.len(), self.views, "one index or hole per view");
-        if tuple.iter().all(Option::is_none) {
+        let pack = |row: usize| u32::try_from(row).expect("a vocabulary has under 2³² words");
+        let views: Vec<usize> = (0..self.views).filter(|&view| tuple[view].is_some()).collect();
+        let rows: Vec<u32> = tuple.iter().flatten().map(|&row| pack(row)).collect();
+        self.insert_cells(Cells { views: &views, rows: &rows, weight })
+    }
+
+    /// Adds a tuple without its holes.
+    pub(crate) fn insert_cells(&mut self, cells: Cells) -> bool {
+        if cells.views.is_empty() {
             return false;
         }
-        let packed: Vec<u32> = tuple
-            .iter()
-            .map(|index| index.map_or(HOLE, |index| u32::try_from(index).expect("a vocabulary has under 2³² words")))
-            .collect();
-        let is_new = self.seen.insert(packed.clone());
-        if is_new {
-            self.indices.extend(packed);
-            self.weights.push(weight);
+        let number = match self.numbers.get(cells.views) {
+            Some(&number) => number,
+            None => {
+                let number = u32::try_from(self.patterns.len()).expect("there are under 2³² patterns");
+                self.patterns.push(cells.views.to_vec());
+                self.numbers.insert(cells.views.to_vec(), number);
+                number
+            }
+        };
+        let packed: Box<[u32]> = std::iter::once(number).chain(cells.rows.iter().copied()).collect();
+        if self.seen.contains(&packed) {
+            return false;
         }
-        is_new
+        self.packed.extend_from_slice(&packed);
+        self.weights.push(cells.weight);
+        self.seen.insert(packed)
     }
 
     /// The sum of all weights.
@@ -93,26 +142,42 @@ impl Tuples {
         self.weights.iter().sum()
     }
 
+    /// The tuples without their holes, in the order in which they were added.
+    pub(crate) fn cells(&self) -> impl Iterator<Item = Cells<'_>> {
+        let mut rest = &self.packed[..];
+        self.weights.iter().map(move |&weight| {
+            let views = &self.patterns[rest[0] as usize][..];
+            let (tuple, others) = rest.split_at(1 + views.len());
+            rest = others;
+            Cells { views, rows: &tuple[1..], weight }
+        })
+    }
+
     /// The tuples in the order in which they were added.
     pub fn iter(&self) -> impl Iterator<Item = Vec<Option<usize>>> {
-        self.indices
-            .chunks_exact(self.views)
-            .map(|tuple| tuple.iter().map(|&index| (index != HOLE).then_some(index as usize)).collect())
+        self.iter_weighted().map(|(tuple, _)| tuple)
     }
 
     /// The tuples with their weights, in the same order.
     pub fn iter_weighted(&self) -> impl Iterator<Item = (Vec<Option<usize>>, f64)> {
-        self.iter().zip(self.weights.iter().copied())
+        self.cells().map(|cells| {
+            let mut tuple = vec![None; self.views];
+            cells.iter().for_each(|(view, row)| tuple[view] = Some(row));
+            (tuple, cells.weight)
+        })
     }
 
     /// The tuples grouped by the views they have; groups of total weight zero are left out.
     pub(crate) fn by_pattern(&self) -> BTreeMap<Vec<usize>, Group> {
         let mut groups: BTreeMap<Vec<usize>, Group> = BTreeMap::new();
-        for (tuple, &weight) in self.indices.chunks_exact(self.views).zip(&self.weights) {
-            let pattern: Vec<usize> = (0..self.views).filter(|&view| tuple[view] != HOLE).collect();
-            let group = groups.entry(pattern).or_default();
-            group.indices.extend(tuple.iter().filter(|&&index| index != HOLE));
-            group.weights.push(weight);
+        for cells in self.cells() {
+            // Patterns repeat: the key is copied only where it is new.
+            if !groups.contains_key(cells.views) {
+                groups.insert(cells.views.to_vec(), Group::default());
+            }
+            let group = groups.get_mut(cells.views).expect("it has just been added");
+            group.indices.extend_from_slice(cells.rows);
+            group.weights.push(cells.weight);
         }
         groups.retain(|_, group| group.weights.iter().any(|&weight| weight > 0.0));
         groups
@@ -120,14 +185,29 @@ impl Tuples {
 
     /// Adds the tuples of another list over the same views, without duplicates.
     pub(crate) fn add_all(&mut self, others: &Tuples) {
-        for (tuple, weight) in others.iter_weighted() {
-            self.insert(&tuple, weight);
-        }
+        others.cells().for_each(|cells| _ = self.insert_cells(cells));
+    }
+
+    /// The rows of a view, one for each tuple that has it.
+    pub(crate) fn rows_of(&self, view: usize) -> impl Iterator<Item = usize> {
+        self.cells().filter_map(move |cells| cells.row(view))
+    }
+
+    /// The pairs of views, ascending, that some tuple has both of.
+    pub(crate) fn connected_views(&self) -> Vec<[usize; 2]> {
+        let of_pattern = |views: &Vec<usize>| -> Vec<[usize; 2]> {
+            (0..views.len()).flat_map(|place| views[place + 1..].iter().map(move |&b| [views[place], b])).collect()
+        };
+        let pairs: BTreeSet<[usize; 2]> = self.patterns.iter().flat_map(of_pattern).collect();
+        pairs.into_iter().collect()
     }
 
     /// The row pairs of all tuples that have both views.
     pub fn pairs_of(&self, a: usize, b: usize) -> Vec<(usize, usize)> {
-        self.iter().filter_map(|tuple| tuple[a].zip(tuple[b])).collect()
+        if !self.patterns.iter().any(|views| views.contains(&a) && views.contains(&b)) {
+            return Vec::new();
+        }
+        self.cells().filter_map(|cells| cells.row(a).zip(cells.row(b))).collect()
     }
 }
 

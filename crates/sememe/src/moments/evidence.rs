@@ -124,7 +124,7 @@ impl Evidence {
             if !(weight > 0.0 && weight.is_finite()) {
                 return Err(Error::argument("monolingual weight", weight, "it must be a positive number"));
             }
-            moments.merge(&Moments::of(views, &every_row(views))?.weighted(weight))?;
+            moments.merge(&Moments::of_every_row(views).weighted(weight))?;
         }
         Ok(moments)
     }
@@ -140,11 +140,18 @@ impl Evidence {
             return Err(Error::argument("view", twice.1.name(), "each view needs a name of its own"));
         }
         check_rows(&views, tuples)?;
-        let sources = Sources {
-            views: views.iter().map(Source::of).collect(),
-            lexicon: Source::of_tuples(tuples, |view, index| views[view].label(index)),
-        };
-        let preparation = Preparation::fit_apply(options.casing, &options.normalize, &mut views);
+        let lexicon = Source::of_tuples(tuples, |view, index| views[view].label(index));
+        let mut sources = Sources { views: Vec::new(), lexicon };
+        let mut preparation = Preparation::new(options.casing, &options.normalize);
+        for view in &mut views {
+            sources.views.push(Source::of(view));
+            // Of spilled views one at a time is in memory.
+            let folder = view.rows().spilled_to().map(Path::to_owned);
+            preparation.fit_apply(view.rows_mut());
+            if let Some(folder) = folder {
+                view.rows_mut().spill(&folder)?;
+            }
+        }
         Ok((preparation, sources, views))
     }
 
@@ -257,19 +264,6 @@ impl Evidence {
         }
         Ok(Evidence { preparation: Preparation::read(&file, policy, &dims)?, sources, moments })
     }
-}
-
-/// Each row of each view as a tuple of a single view.
-fn every_row(views: &[View]) -> Tuples {
-    let mut tuples = Tuples::new(views.len());
-    for (place, view) in views.iter().enumerate() {
-        for row in 0..view.len() {
-            let mut tuple = vec![None; views.len()];
-            tuple[place] = Some(row);
-            tuples.add(&tuple);
-        }
-    }
-    tuples
 }
 
 setters!(EvidenceOptions {

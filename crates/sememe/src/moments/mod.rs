@@ -113,16 +113,33 @@ impl Moments {
     /// ```
     pub fn of(views: &[View], tuples: &Tuples) -> Result<Self> {
         check_rows(views, tuples)?;
-        // Subtracting the mean of all rows first avoids cancellation.
-        let shifts: Vec<Vec<f64>> = views.iter().map(|view| column_means(view.rows())).collect();
+        let shifts = pilot_means(views, tuples);
         let patterns = tuples.by_pattern().into_iter().map(|(pattern, group)| {
-            let of_pattern: Vec<(&Matrix, &[f64])> =
-                pattern.iter().map(|&view| (views[view].rows(), &shifts[view][..])).collect();
-            let moments = pattern_moments(&of_pattern, &group);
+            let rows: Vec<&Matrix> = pattern.iter().map(|&view| views[view].rows()).collect();
+            let in_memory = rows.iter().any(|rows| rows.spilled_to().is_some()).then(|| group.copied_rows(&rows));
+            let (rows, group) = match &in_memory {
+                Some((copies, group)) => (copies.iter().collect(), group),
+                None => (rows, &group),
+            };
+            let shifted = rows.into_iter().zip(&pattern).map(|(rows, &view)| (rows, &shifts[view][..]));
+            let moments = pattern_moments(&shifted.collect::<Vec<_>>(), group);
             (pattern, moments)
         });
         let patterns = patterns.collect();
         Ok(Moments { views: views.iter().map(Shape::of).collect(), patterns })
+    }
+
+    /// Moments of every row of every view, each a tuple of that view alone.
+    pub(crate) fn of_every_row(views: &[View]) -> Self {
+        let of_view = |(place, view): (usize, &View)| {
+            let rows = u32::try_from(view.len()).expect("a view has under 2³² rows");
+            let group = Group { indices: (0..rows).collect(), weights: vec![1.0; view.len()] };
+            let moments = pattern_moments(&[(view.rows(), &column_means(view.rows()))], &group);
+            view.rows().release();
+            (vec![place], moments)
+        };
+        let patterns = views.iter().enumerate().filter(|(_, view)| !view.is_empty()).map(of_view).collect();
+        Moments { views: views.iter().map(Shape::of).collect(), patterns }
     }
 
     /// Moments of other tuples of the same views.
@@ -185,15 +202,25 @@ impl Moments {
     }
 }
 
+/// The mean row of the first tuples that have a view, for each view. Subtracting it first avoids cancellation.
+fn pilot_means(views: &[View], tuples: &Tuples) -> Vec<Vec<f64>> {
+    let mut first: Vec<Vec<usize>> = vec![Vec::new(); views.len()];
+    for (view, row) in tuples.cells().flat_map(|cells| cells.iter()) {
+        if first[view].len() < ROWS {
+            first[view].push(row);
+        }
+    }
+    views.iter().zip(first).map(|(view, rows)| column_means(&view.rows().select(&rows))).collect()
+}
+
 /// Checks that tuples refer to existing views and rows.
 fn check_rows(views: &[View], tuples: &Tuples) -> Result<()> {
     if tuples.views() != views.len() {
         let expected = format!("there are {} views", views.len());
         return Err(Error::argument("number of views of the tuples", tuples.views(), expected));
     }
-    let beyond =
-        |(view, row): (usize, Option<usize>)| row.filter(|&row| row >= views[view].len()).map(|row| (view, row));
-    match tuples.iter().find_map(|tuple| tuple.into_iter().enumerate().find_map(beyond)) {
+    let is_beyond = |&(view, row): &(usize, usize)| row >= views[view].len();
+    match tuples.cells().find_map(|cells| cells.iter().find(is_beyond)) {
         None => Ok(()),
         Some((view, row)) => {
             let expected = format!("view {:?} has {} rows, counted from 0", views[view].name(), views[view].len());

@@ -10,7 +10,7 @@ pub use self::normalizer::{Normalizer, Step};
 pub(crate) use self::normalizer::{column_means, norm, scale_to_unit};
 use crate::error::{Error, Result};
 use crate::tensors::{Tensor, TensorFile};
-use crate::vectors::{Matrix, View};
+use crate::vectors::Matrix;
 
 /// How the words and vectors of every view are prepared.
 #[derive(Debug, Clone, PartialEq)]
@@ -32,10 +32,14 @@ pub(crate) struct Policy {
 }
 
 impl Preparation {
-    /// Fits the steps on the views, whose words must already follow the policy, and applies them.
-    pub(crate) fn fit_apply(casing: Casing, steps: &[Step], views: &mut [View]) -> Self {
-        let normalizers = views.iter_mut().map(|view| Normalizer::fit_apply(steps, view.rows_mut())).collect();
-        Preparation { casing, steps: steps.to_vec(), normalizers }
+    /// The preparation of no view so far.
+    pub(crate) fn new(casing: Casing, steps: &[Step]) -> Self {
+        Preparation { casing, steps: steps.to_vec(), normalizers: Vec::new() }
+    }
+
+    /// Fits the steps on the rows of one more view, whose words must already follow the policy, and applies them.
+    pub(crate) fn fit_apply(&mut self, rows: &mut Matrix) {
+        self.normalizers.push(Normalizer::fit_apply(&self.steps, rows));
     }
 
     /// Prepares rows of a view.

@@ -20,6 +20,7 @@ mod summary;
 mod terms;
 mod view_file;
 
+use std::borrow::Cow;
 use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -30,7 +31,7 @@ use self::files::{check_replaceable, extensions, file_stem, model_file, view_fil
 use self::open_view::OpenView;
 use self::retrievers::{Kept, Pair};
 pub use self::summary::{SpaceSummary, SpaceView};
-use crate::align::Alignment;
+use crate::align::{Alignment, Fitted};
 use crate::error::{Error, Place, Result};
 use crate::files::{OutputFolder, sampled_hash};
 use crate::model::LatentView;
@@ -82,17 +83,35 @@ impl Space {
     /// else at `path` is an error.
     pub fn write(path: &Path, alignment: &Alignment, latent: &[Option<LatentView>]) -> Result<()> {
         assert_eq!(latent.len(), alignment.model.views.len(), "one vocabulary or none per view");
+        Self::write_each(path, alignment.clone(), latent.iter().map(|latent| Ok(latent.as_ref().map(Cow::Borrowed))))
+    }
+
+    /// Projects the views of a fit and writes the space that they make, like [`Space::write`] of
+    /// [`Fitted::project`]. One view after another is projected and written, so that of [spilled
+    /// views](crate::gather::GatherOptions::spill) one at a time is in memory.
+    pub fn write_fitted(path: &Path, fitted: Fitted) -> Result<()> {
+        let Fitted { alignment, prepared, .. } = fitted;
+        let model = alignment.model.clone();
+        let project = |(place, view): (usize, View)| Ok(Some(Cow::Owned(model.latent_view(place, view)?)));
+        Self::write_each(path, alignment, prepared.into_iter().enumerate().map(project))
+    }
+
+    /// Writes views one after another.
+    fn write_each<'a>(
+        path: &Path,
+        mut alignment: Alignment,
+        latent: impl Iterator<Item = Result<Option<Cow<'a, LatentView>>>>,
+    ) -> Result<()> {
         let folder = OutputFolder::create(path)?;
         check_replaceable(path, path)?;
         let write_files = || {
-            let mut alignment = alignment.clone();
-            alignment.words =
-                latent.iter().map(|latent| latent.as_ref().map_or(0, |latent| latent.view.len())).collect();
-            let write_view = |(file, latent): (String, &Option<LatentView>)| {
-                latent.as_ref().map(|latent| view_file::write(latent, &folder.path().join(file))).transpose()
-            };
-            alignment.file_hashes =
-                view_files(&alignment).into_iter().zip(latent).map(write_view).collect::<Result<_>>()?;
+            (alignment.words, alignment.file_hashes) = (Vec::new(), Vec::new());
+            for (file, latent) in view_files(&alignment).into_iter().zip(latent) {
+                let latent = latent?;
+                alignment.words.push(latent.as_ref().map_or(0, |latent| latent.view.len()));
+                let write = |latent: Cow<LatentView>| view_file::write(&latent, &folder.path().join(file));
+                alignment.file_hashes.push(latent.map(write).transpose()?);
+            }
             alignment.write(&folder.path().join(MODEL))
         };
         write_files().map_err(|error| folder.with_final_name(error))?;

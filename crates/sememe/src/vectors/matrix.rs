@@ -1,13 +1,18 @@
 //! A contiguous row-major f32 matrix, owned or borrowed.
 
 use std::ops::Range;
+use std::path::Path;
 use std::sync::Arc;
 
 use rayon::prelude::*;
 
 use super::ROWS_AT_A_TIME;
-use crate::files::Bytes;
+use crate::error::Result;
+use crate::files::{Bytes, Spilled};
 use crate::linalg::{Mat, product_of_rows};
+
+/// Rows that are copied from a spilled matrix before its memory is given back: the system maps much around each of them.
+const ROWS_BEFORE_RELEASE: usize = 64;
 
 /// Contiguous rows of f32, owned or borrowed without a copy, for instance from a memory-mapped file. Clones share the
 /// numbers.
@@ -26,6 +31,8 @@ enum Storage {
         start: usize,
     },
     Borrowed(Arc<dyn AsRef<[f32]> + Send + Sync>),
+    /// In a file without a name.
+    Spilled(Arc<Spilled>),
 }
 
 /// Numbers in a memory-mapped file.
@@ -100,6 +107,30 @@ impl Matrix {
         match &self.storage {
             Storage::Owned { numbers, start } => &numbers[*start..*start + self.rows * self.cols],
             Storage::Borrowed(values) => (**values).as_ref(),
+            Storage::Spilled(values) => (**values).as_ref(),
+        }
+    }
+
+    /// Moves the numbers to a file without a name in a folder, from which the system reads those that are used.
+    pub(crate) fn spill(&mut self, folder: &Path) -> Result<()> {
+        if self.rows > 0 {
+            self.storage = Storage::Spilled(Arc::new(Spilled::new(self.as_slice(), folder)?));
+        }
+        Ok(())
+    }
+
+    /// The folder that the numbers were spilled to, unless they are in memory.
+    pub(crate) fn spilled_to(&self) -> Option<&Path> {
+        match &self.storage {
+            Storage::Spilled(values) => Some(values.folder()),
+            _ => None,
+        }
+    }
+
+    /// Gives the memory of spilled numbers back until they are used again. Other numbers stay in memory.
+    pub(crate) fn release(&self) {
+        if let Storage::Spilled(values) = &self.storage {
+            values.release();
         }
     }
 
@@ -108,14 +139,17 @@ impl Matrix {
         let len = self.rows * self.cols;
         let is_own = match &mut self.storage {
             Storage::Owned { numbers, .. } => Arc::get_mut(numbers).is_some(),
-            Storage::Borrowed(_) => false,
+            Storage::Borrowed(_) | Storage::Spilled(_) => false,
         };
         if !is_own {
-            self.storage = Storage::owned(self.as_slice().to_vec());
+            self.storage = Storage::owned(match &self.storage {
+                Storage::Spilled(values) => values.to_vec(),
+                _ => self.as_slice().to_vec(),
+            });
         }
         match &mut self.storage {
             Storage::Owned { numbers, start } => &mut Arc::make_mut(numbers)[*start..*start + len],
-            Storage::Borrowed(_) => unreachable!("copied above"),
+            Storage::Borrowed(_) | Storage::Spilled(_) => unreachable!("copied above"),
         }
     }
 
@@ -129,7 +163,7 @@ impl Matrix {
                 numbers.drain(..start);
                 numbers
             }
-            Storage::Borrowed(_) => unreachable!("copied above"),
+            Storage::Borrowed(_) | Storage::Spilled(_) => unreachable!("copied above"),
         }
     }
 
@@ -141,8 +175,9 @@ impl Matrix {
     /// The rows with the given indices, in that order.
     pub fn select(&self, indices: &[usize]) -> Matrix {
         let mut data = Vec::with_capacity(indices.len() * self.cols);
-        for &index in indices {
-            data.extend_from_slice(self.row(index));
+        for some in indices.chunks(ROWS_BEFORE_RELEASE) {
+            some.iter().for_each(|&index| data.extend_from_slice(self.row(index)));
+            self.release();
         }
         Matrix { rows: indices.len(), cols: self.cols, storage: Storage::owned(data) }
     }

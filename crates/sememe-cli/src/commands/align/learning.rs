@@ -1,11 +1,11 @@
 //! `sememe align --refine` and `--unsupervised`: pairs that are learned from the vectors.
 
-use sememe::align::{self, Aligned};
+use sememe::align;
 use sememe::learn::{self, LearningReport, Trust};
 use sememe::vectors::View;
 use serde_json::{Value, json};
 
-use super::describe_with;
+use super::{Outcome, describe_with};
 use crate::arguments::{Align, Global};
 use crate::commands::gather::{gather, gather_whatever};
 use crate::output::{self, count};
@@ -19,12 +19,12 @@ pub fn from_vectors(
     options: &align::AlignOptions,
     global: &Global,
     rounds: &Rounds,
-) -> anyhow::Result<(Aligned, Value)> {
+) -> anyhow::Result<(Outcome, Value)> {
     let mut stopwatch = Stopwatch::start(global);
     let (views, gathering, reading) = (&arguments.views, &arguments.gathering, &arguments.reading);
     let gathered = match arguments.learning.unsupervised {
-        true => gather_whatever(views, gathering, reading, global)?,
-        false => gather(views, gathering, reading, global)?,
+        true => gather_whatever(views, gathering, reading, None, global)?,
+        false => gather(views, gathering, reading, None, global)?,
     };
     stopwatch.finished("reading");
     let by_default = if gathering.lexicon.is_empty() { Trust::Doubt } else { Trust::Keep };
@@ -40,14 +40,9 @@ pub fn from_vectors(
     stopwatch.finished("learning");
     let learning = json!(learned.report.named(&learned.fitted.prepared));
     report(&learned.report, &learned.fitted.prepared, global);
-    let spinner = Rounds::waiting(global, "projecting all words");
-    let aligned = learned.fitted.project();
-    spinner.finish();
-    let aligned = aligned?;
-    stopwatch.finished("projecting");
-    let mut json = describe_with(&aligned, &gathered.lexicons_read, &gathered.views_read);
+    let mut json = describe_with(&learned.fitted.summary(), &gathered.lexicons_read, &gathered.views_read);
     json["learning"] = learning;
-    Ok((aligned, json))
+    Ok((Outcome::Fitted(learned.fitted), json))
 }
 
 /// A summary of self-learning, for people.

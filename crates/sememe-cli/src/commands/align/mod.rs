@@ -2,12 +2,13 @@
 
 mod learning;
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, anyhow};
-use sememe::align::{self, Aligned, FinishedPair};
+use sememe::align::{self, AlignSummary, Aligned, FinishedPair, Fitted};
 use sememe::gather::{LexiconRead, ViewRead};
-use sememe::model::{FitWarning, LatentView};
+use sememe::model::{FitWarning, Model};
 use sememe::moments::Evidence;
 use sememe::space::Space;
 use serde_json::{Value, json};
@@ -39,20 +40,21 @@ pub fn run(arguments: &Align, global: &Global, interruption: &Arc<Interruption>)
         _ => learning::from_vectors(arguments, &options, global, &rounds),
     };
     rounds.finish();
-    let (aligned, mut json) = result?;
+    let (outcome, mut json) = result?;
     let (at_chance, warnings): (Vec<_>, Vec<_>) =
-        aligned.warnings.iter().partition(|warning| matches!(warning, FitWarning::Chance { .. }));
-    for warning in warnings {
+        outcome.warnings().iter().cloned().partition(|warning| matches!(warning, FitWarning::Chance { .. }));
+    for warning in &warnings {
         output::warn_of_fit(global, warning);
     }
+    let about = outcome.about();
     let mut stopwatch = Stopwatch::start(global);
     let spinner = Rounds::waiting(global, "writing the space");
-    let written = Space::write(&arguments.output, &aligned.alignment, &aligned.latent);
+    let written = outcome.write(&arguments.output);
     spinner.finish();
     written?;
     stopwatch.finished("writing");
     json["space"] = json!(arguments.output.display().to_string());
-    output::result(global, json, || format!("{}\nwrote {}", summary(&aligned), arguments.output.display()))?;
+    output::result(global, json, || format!("{about}\nwrote {}", arguments.output.display()))?;
     // Said last and as a failure, whatever is silenced: such a space looks like any other.
     match at_chance.first() {
         Some(warning) => Err(anyhow!("{warning}")),
@@ -60,28 +62,63 @@ pub fn run(arguments: &Align, global: &Global, interruption: &Arc<Interruption>)
     }
 }
 
+/// A fit whose views are projected while they are written, or that was projected before.
+enum Outcome {
+    Fitted(Fitted),
+    Projected(Aligned),
+}
+
+impl Outcome {
+    fn warnings(&self) -> &[FitWarning] {
+        match self {
+            Outcome::Fitted(fitted) => &fitted.warnings,
+            Outcome::Projected(aligned) => &aligned.warnings,
+        }
+    }
+
+    /// The result, for people.
+    fn about(&self) -> String {
+        match self {
+            Outcome::Fitted(fitted) => describe(&fitted.alignment.model, &fitted.summary()),
+            Outcome::Projected(aligned) => summary(aligned),
+        }
+    }
+
+    fn write(self, path: &Path) -> sememe::Result<()> {
+        match self {
+            Outcome::Fitted(fitted) => Space::write_fitted(path, fitted),
+            Outcome::Projected(aligned) => Space::write(path, &aligned.alignment, &aligned.latent),
+        }
+    }
+}
+
+/// The folder to spill views to: beside the space, where there must be room for them anyway. Two views are kept in memory,
+/// as a fit of more needs no less.
+fn spill_folder(arguments: &Align) -> Option<PathBuf> {
+    let parent = arguments.output.parent().filter(|parent| !parent.as_os_str().is_empty());
+    (arguments.views.len() > 2).then(|| parent.unwrap_or(Path::new(".")).to_owned())
+}
+
 fn from_vectors(
     arguments: &Align,
     options: &align::AlignOptions,
     global: &Global,
     rounds: &Rounds,
-) -> anyhow::Result<(Aligned, Value)> {
+) -> anyhow::Result<(Outcome, Value)> {
     let mut stopwatch = Stopwatch::start(global);
-    let gathered = gather(&arguments.views, &arguments.gathering, &arguments.reading, global)?;
+    let spill = spill_folder(arguments);
+    let gathered = gather(&arguments.views, &arguments.gathering, &arguments.reading, spill, global)?;
     stopwatch.finished("reading");
     rounds.stage("fitting");
     let fitted = align::fit(gathered.views, &gathered.tuples, options, rounds)?;
     stopwatch.finished("fitting");
-    rounds.stage("projecting all words");
-    let aligned = fitted.project()?;
-    stopwatch.finished("projecting");
-    let json = describe_with(&aligned, &gathered.lexicons_read, &gathered.views_read);
-    Ok((aligned, json))
+    let json = describe_with(&fitted.summary(), &gathered.lexicons_read, &gathered.views_read);
+    Ok((Outcome::Fitted(fitted), json))
 }
 
 /// The result as JSON.
-fn describe_with(aligned: &Aligned, lexicons_read: &[LexiconRead], views_read: &[ViewRead]) -> Value {
-    let mut json = json!(aligned.summary());
+fn describe_with(summary: &AlignSummary, lexicons_read: &[LexiconRead], views_read: &[ViewRead]) -> Value {
+    let mut json = json!(summary);
     json["lexicons"] = json!(lexicons_read);
     for (view, report) in json["views"].as_array_mut().into_iter().flatten().zip(views_read) {
         view["read"] = json!(report);
@@ -95,7 +132,7 @@ fn from_moments(
     options: &align::AlignOptions,
     global: &Global,
     rounds: &Rounds,
-) -> anyhow::Result<(Aligned, Value)> {
+) -> anyhow::Result<(Outcome, Value)> {
     let mut stopwatch = Stopwatch::start(global);
     let read = |path| match Evidence::read(path) {
         Ok(evidence) => Ok(evidence),
@@ -124,15 +161,19 @@ fn from_moments(
     stopwatch.finished("fitting and projecting");
     let mut json = json!(aligned.summary());
     json["moments"] = json!(arguments.moments);
-    Ok((aligned, json))
+    Ok((Outcome::Projected(aligned), json))
 }
 
 /// The result, for people.
 pub fn summary(aligned: &Aligned) -> String {
-    let model = &aligned.alignment.model;
-    let rows = (model.views.iter().zip(&aligned.latent).zip(&model.shrinkage))
-        .map(|((view, latent), shrinkage)| {
-            vec![view.name.clone(), count(words(latent)), view.dim().to_string(), format!("{shrinkage:.4}")]
+    describe(&aligned.alignment.model, &aligned.summary())
+}
+
+fn describe(model: &Model, summary: &AlignSummary) -> String {
+    let rows = (summary.views.iter())
+        .map(|view| {
+            let shrinkage = format!("{:.4}", view.shrinkage);
+            vec![view.name.clone(), count(view.words), view.dimension.to_string(), shrinkage]
         })
         .collect();
     let table = output::table(&["view", "words", "dimension", "shrinkage"], rows, true);
@@ -161,10 +202,10 @@ pub fn summary(aligned: &Aligned) -> String {
         };
     }
     if model.shrinkage.iter().any(|&by| by > 0.0) {
-        about += &format!("\nShrinkage: {}", aligned.shrinkage_rule);
+        about += &format!("\nShrinkage: {}", summary.shrinkage_rule);
     }
     if !model.finishes.is_empty() {
-        about += &format!("\nFinish: {}", finishes(&FinishedPair::of(model)));
+        about += &format!("\nFinish: {}", finishes(&summary.finishes));
     }
     format!("{table}\n{about}\n")
 }
@@ -172,8 +213,4 @@ pub fn summary(aligned: &Aligned) -> String {
 /// The finishes of a model, for people.
 pub fn finishes(pairs: &[FinishedPair]) -> String {
     pairs.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
-}
-
-fn words(latent: &Option<LatentView>) -> usize {
-    latent.as_ref().map_or(0, |latent| latent.view.len())
 }

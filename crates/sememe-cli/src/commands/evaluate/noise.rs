@@ -20,7 +20,7 @@ pub fn run(arguments: &EvaluateNoise, global: &Global) -> anyhow::Result<()> {
     if !arguments.methods.iter().any(|method| method.check_uses(["shrinkage"]).is_ok()) {
         global.refuse(&["shrinkage"], "none of the methods shrinks covariances")?;
     }
-    let gathered = gather(&arguments.views, &arguments.gathering, &arguments.reading, global)?;
+    let gathered = gather(&arguments.views, &arguments.gathering, &arguments.reading, None, global)?;
     let [from, to] = [0, 1].map(|place| gathered.views[place].name());
     let [source, target] = &[0, 1].map(|place| gathered.views[place].named());
     let read = lexicon::read_pairs(&arguments.gold, from, to, &Default::default())?;

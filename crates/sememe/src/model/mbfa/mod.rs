@@ -12,6 +12,7 @@ mod start;
 
 use std::sync::Arc;
 
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use self::em::Parameters;
@@ -21,6 +22,7 @@ pub use self::solver::Trace;
 use super::latent_size::free_loadings;
 use super::{FitWarning, LatentSize, Method, Model};
 use crate::error::{Error, Result};
+use crate::linalg::{Eigen, Mat};
 use crate::moments::Moments;
 use crate::names::setters;
 use crate::observe::Observer;
@@ -160,7 +162,10 @@ fn shorten(
 fn model(problem: &Problem, parameters: &Parameters, trace: Trace) -> Result<Model> {
     Ok(Model {
         method: Method::Mbfa,
-        views: (0..problem.dims.len()).map(|view| problem.unwhiten(parameters, view)).collect::<Result<_>>()?,
+        views: (0..problem.dims.len())
+            .into_par_iter()
+            .map(|view| problem.unwhiten(parameters, view))
+            .collect::<Result<_>>()?,
         tuples: problem.tuples,
         log_likelihood: None,
         rho: Vec::new(),
@@ -171,15 +176,10 @@ fn model(problem: &Problem, parameters: &Parameters, trace: Trace) -> Result<Mod
 }
 
 fn heywood_cases(problem: &Problem, parameters: &Parameters) -> Result<Vec<FitWarning>> {
-    let mut warnings = Vec::new();
-    for (view, psi) in parameters.psi.iter().enumerate() {
-        let values = crate::linalg::Eigen::new(psi, "the noise")?.values;
-        let count = values.iter().filter(|&&value| value < HEYWOOD).count();
-        if count > 0 {
-            warnings.push(FitWarning::Heywood { view: problem.names[view].clone(), count });
-        }
-    }
-    Ok(warnings)
+    let small = |psi: &Mat| Ok(Eigen::new(psi, "the noise")?.values.iter().filter(|&&value| value < HEYWOOD).count());
+    let counts: Vec<usize> = parameters.psi.par_iter().map(small).collect::<Result<_>>()?;
+    let cases = problem.names.iter().zip(counts).filter(|(_, count)| *count > 0);
+    Ok(cases.map(|(view, count)| FitWarning::Heywood { view: view.clone(), count }).collect())
 }
 
 /// Checks that tuples connect every view with every other, directly or through other views.

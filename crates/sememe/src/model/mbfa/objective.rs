@@ -23,6 +23,8 @@ use crate::linalg::{
 
 /// Noise floor, as a fraction of the conditional variance of a view given the others.
 const FLOOR: f64 = 1e-5;
+/// Patterns whose posterior covariances are in memory at a time.
+const PATTERNS_AT_A_TIME: usize = 16;
 
 pub(super) struct Objective {
     problem: Problem,
@@ -171,13 +173,19 @@ fn root(noise: &Mat, name: &str) -> Result<(f64, Mat)> {
 
 /// The factor of `Σ n_O (Sigma_O⁻¹)_ii / n` for each view.
 fn conditional_precisions(problem: &Problem, at: &Parameters) -> Result<Vec<Cholesky>> {
-    let noise: Vec<Noise> =
-        at.views().into_iter().enumerate().map(|(view, now)| Noise::new(problem, view, now)).collect::<Result<_>>()?;
+    let noise: Vec<Noise> = at
+        .views()
+        .into_par_iter()
+        .enumerate()
+        .map(|(view, now)| Noise::new(problem, view, now))
+        .collect::<Result<_>>()?;
     let latent = at.w[0].ncols();
     let mut covariances = vec![Mat::zeros(latent, latent); noise.len()];
-    for pattern in &problem.patterns {
-        let m = precision(pattern, &noise)?.inverse();
-        pattern.views.iter().for_each(|&view| add_scaled(covariances[view].as_mut(), pattern.weight, m.as_ref()));
+    for patterns in problem.patterns.chunks(PATTERNS_AT_A_TIME) {
+        let inverses = patterns.par_iter().map(|pattern| Ok(precision(pattern, &noise)?.inverse()));
+        for (pattern, m) in patterns.iter().zip(inverses.collect::<Result<Vec<_>>>()?) {
+            pattern.views.iter().for_each(|&view| add_scaled(covariances[view].as_mut(), pattern.weight, m.as_ref()));
+        }
     }
     let of_view = |(view, noise): (usize, &Noise)| {
         let explained = symmetric_product(&times(&noise.q, &covariances[view]), &noise.q.transpose());
@@ -186,7 +194,7 @@ fn conditional_precisions(problem: &Problem, at: &Parameters) -> Result<Vec<Chol
         add_scaled(precision.as_mut(), -1.0, explained.as_ref());
         Ok(Cholesky::new(&precision, &format!("the precision of view {:?} given the others", problem.names[view]))?)
     };
-    noise.iter().enumerate().map(of_view).collect()
+    noise.par_iter().enumerate().map(of_view).collect()
 }
 
 #[cfg(test)]

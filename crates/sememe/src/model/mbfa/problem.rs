@@ -1,11 +1,13 @@
 //! Whitened moments: every view has mean zero and unit covariance, so that all numbers have the same scale.
 
+use rayon::prelude::*;
+
 use super::em::Parameters;
 use crate::error::{Error, Result};
 use crate::linalg::{Cholesky, Mat, add_outer, block, scale_columns, symmetric, times_vector, transpose_times};
 use crate::model::shrinkage::Shrunk;
 use crate::model::{Emission, FitWarning, Model, Shrinkage, ViewModel};
-use crate::moments::{Moments, spans};
+use crate::moments::{Moments, PatternMoments, spans};
 
 /// The moments of the tuples that have the same views.
 #[derive(Clone)]
@@ -106,7 +108,7 @@ impl Problem {
             means,
             whiteners,
         };
-        for (views, of_pattern) in moments.patterns() {
+        let of_pattern = |(views, of_pattern): (&Vec<usize>, &PatternMoments)| -> Result<Pattern> {
             let spans = spans(shapes, views);
             let mut covariance = of_pattern.covariance();
             problem.shrink(&mut covariance, of_pattern.n, views, &spans)?;
@@ -118,28 +120,37 @@ impl Problem {
             };
             let mean = views.iter().zip(&spans).flat_map(offset).collect();
             let (n, weight) = (of_pattern.n, of_pattern.n / problem.tuples);
-            problem.log_determinant +=
-                views.iter().map(|&view| 0.5 * weight * problem.whiteners[view].factor.log_det()).sum::<f64>();
-            problem.patterns.push(Pattern { views: views.clone(), spans, n, weight, mean, covariance });
+            Ok(Pattern { views: views.clone(), spans, n, weight, mean, covariance })
+        };
+        let patterns: Vec<Pattern> = moments.patterns().par_iter().map(of_pattern).collect::<Result<_>>()?;
+        problem.patterns = patterns;
+        for pattern in &problem.patterns {
+            let of_view = |&view: &usize| 0.5 * pattern.weight * problem.whiteners[view].factor.log_det();
+            problem.log_determinant += pattern.views.iter().map(of_view).sum::<f64>();
         }
         problem.pool();
         Ok(problem)
     }
 
     fn pool(&mut self) {
-        self.pooled = (0..self.dims.len()).map(|view| Pooled::new(&self.patterns, view, self.dims[view])).collect();
+        let of_view = |view: usize| Pooled::new(&self.patterns, view, self.dims[view]);
+        self.pooled = (0..self.dims.len()).into_par_iter().map(of_view).collect();
     }
 
     /// The same moments in the coordinates `Rᵀ x`, with a factor `R` for each view. The result cannot be converted to
     /// original coordinates; convert through this problem.
     pub(super) fn rescaled(&self, factors: &[Cholesky]) -> Self {
         let mut rescaled = self.clone();
-        for pattern in &mut rescaled.patterns {
+        rescaled.patterns.par_iter_mut().for_each(|pattern| {
             let scale = |view: usize, rows: &Mat| transpose_times(factors[view].l(), rows);
             pattern.covariance = map_both_sides(&pattern.covariance, &pattern.views, &pattern.spans, scale);
             for (&view, &(start, len)) in pattern.views.iter().zip(&pattern.spans) {
                 let scaled = times_vector(&factors[view].l().transpose(), &pattern.mean[start..start + len]);
                 pattern.mean[start..start + len].copy_from_slice(&scaled);
+            }
+        });
+        for pattern in &self.patterns {
+            for &view in &pattern.views {
                 rescaled.log_determinant -= 0.5 * pattern.weight * factors[view].log_det();
             }
         }

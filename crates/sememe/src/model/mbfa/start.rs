@@ -1,5 +1,9 @@
 //! Initial parameters of the iteration.
 
+use std::collections::BTreeMap;
+
+use rayon::prelude::*;
+
 use super::em::Parameters;
 use super::problem::Problem;
 use crate::error::Result;
@@ -31,10 +35,15 @@ pub(super) fn browne(problem: &Problem, latent: usize) -> Result<Parameters> {
 /// whitened cross-covariance.
 pub(super) fn chain(problem: &Problem, latent: usize) -> Result<Parameters> {
     let views = problem.dims.len();
-    let weight = |a: usize, b: usize| -> f64 {
-        let both = problem.patterns.iter().filter(|p| a != b && p.views.contains(&a) && p.views.contains(&b));
-        both.map(|pattern| pattern.n).sum()
-    };
+    let mut weights: BTreeMap<(usize, usize), f64> = BTreeMap::new();
+    for pattern in &problem.patterns {
+        for &a in &pattern.views {
+            for &b in pattern.views.iter().filter(|&&b| b != a) {
+                *weights.entry((a, b)).or_default() += pattern.n;
+            }
+        }
+    }
+    let weight = |a: usize, b: usize| weights.get(&(a, b)).copied().unwrap_or(0.0);
     let total = |view: usize| (0..views).map(|other| weight(view, other)).sum::<f64>();
     let first = (0..views).fold(0, |best, view| if total(view) > total(best) { view } else { best });
 
@@ -50,9 +59,8 @@ pub(super) fn chain(problem: &Problem, latent: usize) -> Result<Parameters> {
     w[first] = Some(Mat::from_fn(dim, latent, |i, j| FIRST_LOADING * eigen.vectors[(i, dim - 1 - j)]));
     // The chain grows by the strongest link between a view in it and another one.
     for _ in 1..views {
-        let links = (0..views).flat_map(|a| (0..views).map(move |b| (a, b)));
-        let open = links.filter(|&(a, b)| w[a].is_some() && w[b].is_none());
-        let Some((from, to)) = open.max_by(|&(a, b), &(c, d)| weight(a, b).total_cmp(&weight(c, d))) else { break };
+        let open = weights.iter().filter(|((a, b), _)| w[*a].is_some() && w[*b].is_none());
+        let Some((&(from, to), _)) = open.max_by(|(_, one), (_, other)| one.total_cmp(other)) else { break };
         let Some(loadings) = &w[from] else { continue };
         w[to] = Some(times(&cross_covariance(problem, to, from), loadings));
     }
@@ -93,15 +101,13 @@ fn cross_covariance(problem: &Problem, a: usize, b: usize) -> Mat {
 
 /// Bounds the loadings. The rest of each view's unit covariance becomes noise.
 fn with_noise(problem: &Problem, loadings: Vec<Mat>) -> Result<Parameters> {
-    let mut parameters = Parameters { w: Vec::new(), psi: Vec::new(), mu: Vec::new() };
-    for (view, w) in loadings.into_iter().enumerate() {
+    let of_view = |w: Mat| -> Result<(Mat, Mat)> {
         let svd = Svd::new(&w, "the loadings at the start")?;
         let bounded: Vec<f64> = svd.s.iter().map(|s| s.min(LARGEST_LOADING)).collect();
         let w = times_transpose(&scale_columns(&svd.u, &bounded), &svd.v);
-        let psi = Mat::identity(problem.dims[view], problem.dims[view]) - times_transpose(&w, &w);
-        parameters.w.push(w);
-        parameters.psi.push(psi);
-        parameters.mu.push(vec![0.0; problem.dims[view]]);
-    }
-    Ok(parameters)
+        let psi = Mat::identity(w.nrows(), w.nrows()) - times_transpose(&w, &w);
+        Ok((w, psi))
+    };
+    let (w, psi) = loadings.into_par_iter().map(of_view).collect::<Result<Vec<_>>>()?.into_iter().unzip();
+    Ok(Parameters { w, psi, mu: problem.dims.iter().map(|&dim| vec![0.0; dim]).collect() })
 }
