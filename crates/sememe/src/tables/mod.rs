@@ -18,7 +18,9 @@ use std::path::{Path, PathBuf};
 use arrow_array::RecordBatch;
 use arrow_schema::{ArrowError, DataType, SchemaRef};
 
-pub(crate) use self::columns::{VECTOR, VectorColumns, WORD, find_text_columns, is_text, is_vector, listed};
+pub(crate) use self::columns::{
+    VECTOR, VectorColumns, WORD, find_column, find_text_columns, find_vector_column, is_text, is_vector, listed,
+};
 use self::ipc::{ArrowBatches, ArrowFile};
 pub(crate) use self::lists::Lists;
 pub use self::neighbors::write_neighbors;
@@ -26,7 +28,7 @@ pub(crate) use self::pages::{Levels, ListPages, PageDecoder};
 use self::parquet::{ParquetBatches, ParquetFile};
 pub(crate) use self::texts::Texts;
 pub use self::write::TableFormat;
-pub(crate) use self::write::{Metadata, TableWriter, schema, table, vector_type, vectors_column, words_column};
+pub(crate) use self::write::{ITEM, Metadata, TableWriter, schema, table, vector_type, vectors_column, words_column};
 use crate::error::{Error, Place, Result};
 use crate::files::Input;
 

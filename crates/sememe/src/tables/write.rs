@@ -20,7 +20,7 @@ use crate::error::{Error, Result};
 use crate::files::Output;
 
 /// The name under which lists hold their items, by convention of Arrow.
-const ITEM: &str = "item";
+pub(crate) const ITEM: &str = "item";
 /// The key of the version of sememe in the metadata of a table.
 const VERSION_KEY: &str = "sememe.version";
 /// Bytes of a row group: enough to be read quickly, and several of them can be decoded in parallel.
