@@ -91,6 +91,10 @@ pub struct EvaluateTranslation {
     /// Test the difference in P@1 from this other space
     #[arg(long, value_name = "SPACE")]
     pub compare: Option<PathBuf>,
+    /// Write a row for each gold word: its translations, the rank of the first one, the ten best candidates and their scores;
+    /// the name decides the format: .tsv, .jsonl (JSON lines), .parquet or .arrow
+    #[arg(long, value_name = "FILE")]
+    pub details: Option<PathBuf>,
     #[command(flatten)]
     pub vectors: Vectors,
 }

@@ -81,6 +81,14 @@ impl PartialMoments {
         })
     }
 
+    /// Expects these lengths of vectors, where they are known before the first one comes.
+    pub fn with_dims(self, dims: Vec<Option<usize>>) -> Result<Self> {
+        match dims.len() == self.columns.len() {
+            true => Ok(PartialMoments { dims, ..self }),
+            false => Err(Error::argument("number of dimensions", dims.len(), "there must be one for each column")),
+        }
+    }
+
     /// Adds rows.
     pub fn add(&mut self, batch: RecordBatch) -> Result<()> {
         self.waiting.push(batch);
@@ -93,17 +101,12 @@ impl PartialMoments {
     /// The moments of all rows; `None` if there was no vector. Views without any vector are left out.
     pub fn finish(mut self) -> Result<Option<Evidence>> {
         self.sum_up()?;
-        let PartialMoments { columns, dims, hashes, sums, .. } = self;
+        let PartialMoments { columns, hashes, sums, .. } = self;
         Ok(sums.map(|(moments, preparation)| {
-            let known: Vec<usize> = (0..columns.len()).filter(|&view| dims[view].is_some()).collect();
             // A later batch may be the first to have a view, which was appended then.
-            let names: Vec<String> = known.iter().map(|&view| columns[view].clone()).collect();
-            let order: Vec<usize> = moments
-                .views()
-                .iter()
-                .filter_map(|view| columns.iter().position(|name| *name == view.name))
-                .collect();
-            Evidence { moments, preparation, sources: hashes.sources(&order) }.in_order(&names)
+            let place = |name: &str| columns.iter().position(|column| column == name);
+            let order: Vec<usize> = moments.views().iter().filter_map(|view| place(&view.name)).collect();
+            Evidence { moments, preparation, sources: hashes.sources(&order) }.in_order(&columns)
         }))
     }
 

@@ -114,6 +114,12 @@ pub(crate) fn table(
     writer.finish()
 }
 
+/// The columns of a table in memory. Panics unless they are equally long.
+pub(crate) fn batch(columns: Vec<(Field, ArrayRef)>, metadata: &Metadata) -> RecordBatch {
+    let (fields, columns) = columns.into_iter().unzip();
+    RecordBatch::try_new(Arc::new(schema(fields, metadata)), columns).expect("columns of the same length")
+}
+
 /// The schema of a table of these columns.
 pub(crate) fn schema(fields: Vec<Field>, metadata: &Metadata) -> Schema {
     let version = (VERSION_KEY, env!("CARGO_PKG_VERSION").to_owned());
