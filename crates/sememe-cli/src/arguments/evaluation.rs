@@ -65,6 +65,7 @@ Examples:
   sememe evaluate translation space --from en --to fr --gold en-fr.5000-6500.txt
   sememe evaluate translation space --from en --to fr --gold dictionaries/ --both --criterion nn,csls
   sememe evaluate translation space --from en --to fr --gold test.txt --compare other-space
+  sememe evaluate translation space --from en --to fr --gold test.txt --details mistakes.tsv
   sememe evaluate translation aligned.en.vec --with aligned.fr.vec --gold en-fr.5000-6500.txt
 
 Intervals are percentiles of 2,000 resamples of the queries. --compare tests P@1 of two spaces on the queries that both have: a

@@ -38,7 +38,7 @@ impl IdRows {
         let parts = batches.iter().map(|batch| ids(batch, id)).collect::<Result<Vec<_>>>()?;
         let all = concat(&parts.iter().map(|part| &**part).collect::<Vec<_>>()).map_err(failed)?;
         let present: UInt64Array =
-            (0..).zip(&column.is_present).filter(|(_, is_present)| **is_present).map(|(row, _)| row).collect();
+            (0_u64..).zip(&column.is_present).filter(|(_, is)| **is).map(|(row, _)| Some(row)).collect();
         let ids = match present.len() == all.len() {
             true => all,
             false => take(&all, &present, None).map_err(failed)?,

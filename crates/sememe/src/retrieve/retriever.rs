@@ -1,17 +1,16 @@
 //! The retriever: a criterion prepared for a pair of views.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 
-use super::best::Scored;
 use super::bounds::Bias;
 use super::engine::{Found, Ranking, Search};
 use super::form::Form;
 use super::generative::Generative;
+use super::ranked::Scores;
 use super::rows::{Role, Rows, Scaled, squares};
 use super::side::{Indexed, Side};
 use super::terms::{log_sums, mean_cosines};
-use super::{Criterion, Hit, PairCoordinates, corrected, csls};
+use super::{Criterion, Hit, PairCoordinates, csls};
 use crate::error::{Error, Result};
 use crate::observe::{Observer, Stage};
 use crate::vectors::Matrix;
