@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,9 +18,39 @@ from ._warnings import warn_of_zeros
 QUERIES, TARGETS = "the array of queries", "the array of targets"
 
 
+@overload
 def neighbors(
-    queries: ArrayLike, targets: ArrayLike, k: int = 10, criterion: str = "nn", *, progress: Progress = None
-) -> tuple[NDArray[np.int64], Rows]:
+    queries: ArrayLike,
+    targets: ArrayLike,
+    k: int = 10,
+    criterion: str = "nn",
+    *,
+    arrow: Literal[False] = False,
+    progress: Progress = None,
+) -> tuple[NDArray[np.int64], Rows]: ...
+
+
+@overload
+def neighbors(
+    queries: ArrayLike,
+    targets: ArrayLike,
+    k: int = 10,
+    criterion: str = "nn",
+    *,
+    arrow: Literal[True],
+    progress: Progress = None,
+) -> _sememe.Batch: ...
+
+
+def neighbors(
+    queries: ArrayLike,
+    targets: ArrayLike,
+    k: int = 10,
+    criterion: str = "nn",
+    *,
+    arrow: bool = False,
+    progress: Progress = None,
+) -> tuple[NDArray[np.int64], Rows] | _sememe.Batch:
     """The exact ``k`` nearest rows of ``targets`` to every row of ``queries``, nearest first.
 
     Parameters
@@ -35,6 +65,8 @@ def neighbors(
         The criterion that ranks targets: ``nn`` (cosine), ``csls``, ``isf`` (inverted softmax), ``corrected``, ``dot`` or ``l2``
         (minus the squared distance); with parameters after a colon, such as ``csls:k=10,words=50000``. Criteria that use the
         neighbourhood of a target search it among the queries.
+    arrow
+        Return a table with the Arrow C stream interface instead: the columns ``query``, ``rank`` (from 1), ``target`` and ``score``.
     progress
         Receives the progress: a function of two numbers, ``tqdm``, or True.
 
@@ -59,7 +91,7 @@ def neighbors(
         (ids, scores), zeros = _sememe.neighbors(lent[0], lent[1], _count(k), criterion, report)
     warn_of_zeros(zeros, "targets")
     warn_of_zeros(int((ids[:, 0] < 0).sum()), "queries")
-    return ids, scores
+    return _sememe.neighbors_batch(ids, scores, criterion) if arrow else (ids, scores)
 
 
 def confidence(

@@ -143,6 +143,7 @@ class Space(Evaluations):
         criterion: str = "auto",
         *,
         vectors: Embeddings | None = None,
+        arrow: bool = False,
         progress: Progress = None,
     ) -> Any:
         """The best translations of a word, or for a list of words a list of them.
@@ -150,6 +151,9 @@ class Space(Evaluations):
         ``criterion`` ranks the candidates: ``auto`` (CSLS), ``nn``, ``csls``, ``isf``, ``corrected``, ``dot``, ``l2``, and for IBFA and MBFA
         ``pmi`` and ``logp``. A word that the space does not have raises KeyError, with the closest spellings, unless
         ``vectors`` (of the source, before alignment) have it, or can compose it as a fastText model does.
+
+        With ``arrow`` a table comes back that has the Arrow C stream interface (pyarrow, polars, pandas, duckdb): a row for
+        each candidate, as ``sememe translate -o`` writes them.
         """
         one = isinstance(words, str)
         spelled = [words] if isinstance(words, str) else list(words)
@@ -157,10 +161,14 @@ class Space(Evaluations):
             return []
         native = None if vectors is None else vectors._native
         with reporting(progress, "comparing words") as report:
-            found, unknown, zeros = self._native.translate(source, target, spelled, _count(k), criterion, native, report)
+            found, unknown, zeros, batch = self._native.translate(
+                source, target, spelled, _count(k), criterion, native, arrow, report
+            )
         for word, near in unknown:
             raise _unknown(word, source, near)
         warn_of_zeros(zeros, f"words of {target}")
+        if batch is not None:
+            return batch
         candidates = [[Candidate(*candidate) for candidate in of_word] for of_word in found]
         return candidates[0] if one else candidates
 
@@ -224,20 +232,24 @@ class Space(Evaluations):
         min_confidence: float = 0.0,
         max_words: int | None = None,
         output: Path | None = None,
+        arrow: bool = False,
         progress: Progress = None,
-    ) -> list[Induced]:
+    ) -> Any:
         """A dictionary: the best translation of every word, in the order of the source.
 
         ``mutual`` keeps only mutual nearest neighbours, ``min_confidence`` only translations of at least this confidence. If
-        ``output`` is given, the dictionary is also written there, as ``sememe lexicon induce`` does.
+        ``output`` is given, the dictionary is also written there, as ``sememe lexicon induce`` does. Returns a list of
+        :class:`Induced`, or with ``arrow`` a table that has the Arrow C stream interface, with a column for each view.
         """
         if not 0.0 <= min_confidence <= 1.0:
             raise ValueError(f"min_confidence is {min_confidence}: a probability is a number from 0 to 1")
         with reporting(progress, "translating") as report:
-            rows, found, scores, sure, zeros = self._native.induce(
-                source, target, criterion, mutual, min_confidence, max_words, output, report
+            (rows, found, scores, sure, zeros), batch = self._native.induce(
+                source, target, criterion, mutual, min_confidence, max_words, output, arrow, report
             )
         warn_of_zeros(zeros, f"words of {target}")
+        if batch is not None:
+            return batch
         words, translations = self[source].words, self[target].words
         confidences = [None] * len(rows) if sure is None else sure.tolist()
         pairs = zip(rows, found, scores.tolist(), confidences)

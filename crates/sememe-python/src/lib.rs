@@ -6,6 +6,7 @@
 mod alignment;
 mod arrays;
 mod arrow;
+mod batches;
 mod data;
 mod device;
 mod embeddings;
@@ -31,6 +32,8 @@ mod _sememe {
     use crate::alignment::Alignment;
     #[pymodule_export]
     use crate::arrow::{ArrowRows, arrow_rows};
+    #[pymodule_export]
+    use crate::batches::{Batch, PartialMoments, Targets, largest_cosines, merge_moments, neighbors_batch, project_batch};
     #[pymodule_export]
     use crate::device::{device_name, devices, set_device};
     #[pymodule_export]

@@ -15,6 +15,7 @@ use sememe::vectors::{self, View, Vocabulary};
 
 use crate::alignment::{Alignment, FitWarnings, told};
 use crate::arrays::{finite_rows, vector};
+use crate::batches::Batch;
 use crate::embeddings::Embeddings;
 use crate::errors::exception;
 use crate::lexicon::{Lexicon, gather};
@@ -106,7 +107,8 @@ impl Space {
         Ok((found(py, &hits, k), zeros))
     }
 
-    /// The best translations of words, the out-of-vocabulary words, and the number of zero vectors that are skipped.
+    /// The best translations of words, the out-of-vocabulary words, the number of zero vectors that are skipped, and, if
+    /// wanted, a table in place of the translations.
     #[allow(clippy::too_many_arguments)]
     fn translate(
         &self,
@@ -117,8 +119,9 @@ impl Space {
         k: usize,
         criterion: &str,
         vectors: Option<&Bound<'_, Embeddings>>,
+        arrow: bool,
         progress: Option<Py<PyAny>>,
-    ) -> PyResult<(Candidates, Unknown, usize)> {
+    ) -> PyResult<(Candidates, Unknown, usize, Option<Batch>)> {
         let options = TranslateOptions::default()
             .with_criterion(Criterion::from_str(criterion).map_err(exception)?)
             .with_candidates(k);
@@ -132,12 +135,14 @@ impl Space {
             let zeros = translator.zero_targets().map(|(_, zeros)| zeros).sum();
             Ok((translator.translate(&words, &**monitor)?, zeros))
         })?;
+        let batch = arrow.then(|| Batch(found.record_batch()));
         let suggestions = &mut found.suggestions;
         let with_suggestions = |word: String| (suggestions.remove(&word).unwrap_or_default(), word);
         let unknown = found.unknown.into_iter().map(with_suggestions).map(|(near, word)| (word, near)).collect();
         let candidate = |candidate: Candidate| (candidate.word, candidate.score, candidate.confidence);
         let of_word = |word: WordTranslation| word.candidates.into_iter().map(candidate).collect();
-        Ok((found.translations.into_iter().map(of_word).collect(), unknown, zeros))
+        let candidates = if arrow { Vec::new() } else { found.translations.into_iter().map(of_word).collect() };
+        Ok((candidates, unknown, zeros, batch))
     }
 
     /// The best translation of every word; also writes them to a file, if one is named.
@@ -152,27 +157,29 @@ impl Space {
         min_confidence: f64,
         max_words: Option<usize>,
         output: Option<PathBuf>,
+        arrow: bool,
         progress: Option<Py<PyAny>>,
-    ) -> PyResult<InducedRows<'py>> {
+    ) -> PyResult<(InducedRows<'py>, Option<Batch>)> {
         let options = InduceOptions::default()
             .with_criterion(Criterion::from_str(criterion).map_err(exception)?)
             .with_mutual(mutual)
             .with_min_confidence((min_confidence > 0.0).then_some(min_confidence))
             .with_max_words(max_words);
         let space = self.space.clone();
-        let (induced, has_confidences, zeros) = run(py, progress, move |monitor| {
+        let (induced, has_confidences, zeros, batch) = run(py, progress, move |monitor| {
             let induction = Induction::open(&space, &from, &to, &options, &**monitor)?;
             let induced = induction.run(&**monitor)?;
             if let Some(output) = output {
                 induction.write(&induced, &output)?;
             }
-            Ok((induced, induction.has_confidences(), induction.zero_targets()))
+            let batch = arrow.then(|| induction.record_batch(&induced));
+            Ok((induced, induction.has_confidences(), induction.zero_targets(), batch))
         })?;
         let rows = |row: fn(&Induced) -> usize| vector(py, induced.iter().map(|pair| row(pair) as i64).collect());
         let sure: Option<Vec<f64>> = induced.iter().map(|pair| pair.confidence).collect();
         let scores = vector(py, induced.iter().map(|pair| pair.score).collect());
         let sure = sure.filter(|_| has_confidences).map(|sure| vector(py, sure));
-        Ok((rows(|pair| pair.from), rows(|pair| pair.to), scores, sure, zeros))
+        Ok(((rows(|pair| pair.from), rows(|pair| pair.to), scores, sure, zeros), batch.map(Batch)))
     }
 
     /// Adds a view, in place or in a copy. Returns the warnings of the fit.

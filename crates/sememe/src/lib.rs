@@ -28,6 +28,8 @@
 //! ```
 
 pub mod align;
+#[cfg(feature = "parquet")]
+pub mod batches;
 pub mod device;
 pub mod error;
 pub mod evaluate;

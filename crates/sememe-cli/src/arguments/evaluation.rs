@@ -65,6 +65,7 @@ Examples:
   sememe evaluate translation space --from en --to fr --gold en-fr.5000-6500.txt
   sememe evaluate translation space --from en --to fr --gold dictionaries/ --both --criterion nn,csls
   sememe evaluate translation space --from en --to fr --gold test.txt --compare other-space
+  sememe evaluate translation space --from en --to fr --gold test.txt --details mistakes.tsv
   sememe evaluate translation aligned.en.vec --with aligned.fr.vec --gold en-fr.5000-6500.txt
 
 Intervals are percentiles of 2,000 resamples of the queries. --compare tests P@1 of two spaces on the queries that both have: a
@@ -91,6 +92,10 @@ pub struct EvaluateTranslation {
     /// Test the difference in P@1 from this other space
     #[arg(long, value_name = "SPACE")]
     pub compare: Option<PathBuf>,
+    /// Write a row for each gold word: its translations, the rank of the first one, the ten best candidates and their scores;
+    /// the name decides the format: .tsv, .jsonl (JSON lines), .parquet or .arrow
+    #[arg(long, value_name = "FILE")]
+    pub details: Option<PathBuf>,
     #[command(flatten)]
     pub vectors: Vectors,
 }

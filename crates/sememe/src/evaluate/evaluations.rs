@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use super::{
-    Analogies, Analogy, Bootstrap, Comparison, ConfidenceEvaluation, Corpus, Gold, Intervals, Oov, Overlap,
+    Analogies, Analogy, Bootstrap, Comparison, ConfidenceEvaluation, Corpus, Detail, Gold, Intervals, Oov, Overlap,
     ScoredPairs, SentenceOptions, SentencePairs, Sentences, Similarity, Sts, StsYear, Translation, Unseen, Weighting,
-    Words, analogy, compare, sentences, similarity, sts, sts_years, translation,
+    Words, analogy, compare, sentences, similarity, sts, sts_years, translation, translation_in_detail,
 };
 use crate::error::Result;
 use crate::lexicon::{Lexicon, LexiconReport};
@@ -34,13 +34,30 @@ pub struct TranslationTask<'a> {
     pub oov: Oov,
     /// The bootstrap for confidence intervals.
     pub bootstrap: Bootstrap,
+    /// Whether the candidates of every gold word are kept.
+    pub details: bool,
 }
 
 impl<'a> TranslationTask<'a> {
     /// The protocol of MUSE with CSLS.
     pub fn new(from: &'a str, to: &'a str, gold: &'a Lexicon) -> Self {
         let (oov, bootstrap) = (Oov::default(), Bootstrap::default());
-        TranslationTask { from, to, gold, criterion: Criterion::CSLS, oov, bootstrap }
+        TranslationTask { from, to, gold, criterion: Criterion::CSLS, oov, bootstrap, details: false }
+    }
+}
+
+impl TranslationTask<'_> {
+    fn translate(
+        &self,
+        [source, target]: [&Embeddings; 2],
+        gold: &Lexicon,
+        retriever: &Retriever,
+        observer: &dyn Observer,
+    ) -> Result<(Translation, Vec<Detail>)> {
+        match self.details {
+            true => translation_in_detail(source, target, gold, retriever, observer),
+            false => Ok((translation(source, target, gold, retriever, observer)?, Vec::new())),
+        }
     }
 }
 
@@ -90,6 +107,9 @@ pub struct TranslationEvaluation {
     pub gold: Option<LexiconReport>,
     /// Whether the gold dictionary is one of the other direction, read backwards.
     pub gold_reversed: bool,
+    /// The candidates of every gold word, if they are asked for.
+    #[serde(skip)]
+    pub details: Vec<Detail>,
 }
 
 impl TranslationEvaluation {
@@ -99,7 +119,7 @@ impl TranslationEvaluation {
         let gold = alignment.preparation.casing.of_lexicon(task.gold.clone());
         let (source, target) = (space.view(task.from)?, space.view(task.to)?);
         let retriever = space.retriever(task.from, task.to, task.criterion, observer)?;
-        let found = translation(&source, &target, &gold, &retriever, observer)?;
+        let found = task.translate([&source, &target], &gold, &retriever, observer)?;
         let trained = alignment.trained.as_ref();
         let overlap = trained.map(|trained| Overlap::of(trained, &gold, &source, &target));
         let [from, to] = [task.from, task.to].map(|view| alignment.model.view_index(view));
@@ -119,11 +139,16 @@ impl TranslationEvaluation {
         let gold = casing.of_lexicon(task.gold.clone());
         let (x, y) = (source.matrix().clone(), target.matrix().clone());
         let retriever = Retriever::new(x, y, task.criterion, observer)?;
-        let found = translation(source, target, &gold, &retriever, observer)?;
+        let found = task.translate([source, target], &gold, &retriever, observer)?;
         Ok(Self::new(found, None, casing, task))
     }
 
-    fn new(translation: Translation, overlap: Option<Overlap>, casing: Casing, task: &TranslationTask) -> Self {
+    fn new(
+        (translation, details): (Translation, Vec<Detail>),
+        overlap: Option<Overlap>,
+        casing: Casing,
+        task: &TranslationTask,
+    ) -> Self {
         let translation = translation.under(task.oov);
         TranslationEvaluation {
             intervals: translation.intervals(&task.bootstrap),
@@ -137,6 +162,7 @@ impl TranslationEvaluation {
             comparison: None,
             gold: None,
             gold_reversed: false,
+            details,
             translation,
         }
     }

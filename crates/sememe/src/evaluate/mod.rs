@@ -13,6 +13,7 @@ mod bootstrap;
 mod comparison;
 mod confidences;
 mod correlation;
+mod details;
 mod evaluations;
 mod folders;
 mod gold;
@@ -32,6 +33,7 @@ pub use self::bootstrap::Bootstrap;
 pub use self::comparison::{Comparison, compare};
 pub use self::confidences::ConfidenceEvaluation;
 pub use self::correlation::{pearson, spearman};
+pub use self::details::{Detail, DetailsFormat};
 pub use self::evaluations::{
     AnalogyEvaluation, SentenceEvaluation, SentenceEvaluations, SimilarityEvaluation, StsEvaluation, StsSets,
     TranslationEvaluation, TranslationTask,
@@ -45,7 +47,9 @@ pub use self::sentences::{
 pub use self::similarity::{Similarity, similarity};
 pub use self::sts::{Sts, StsYear, sts, sts_years};
 pub use self::sts_files::{SentencePair, SentencePairs};
-pub use self::translation::{Answer, Oov, Outcome, Overlap, Translation, Unseen, translation};
+pub use self::translation::{
+    Answer, Oov, Outcome, Overlap, Translation, Unseen, translation, translation_in_detail,
+};
 pub use self::weighting::{Probabilities, SIF_A, Weighting};
 pub use self::words::Words;
 

@@ -4,13 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
+use super::details::{CANDIDATES, Detail};
 use super::ranks::{DEPTH, Intervals, Ranks};
 use super::{Bootstrap, is_zero};
 use crate::error::{Error, Result};
 use crate::lexicon::{Lexicon, TrainedPairs, find_word};
 use crate::observe::Observer;
 use crate::retrieve::{Calibration, Criterion, Hit, Retriever};
-use crate::vectors::Embeddings;
+use crate::vectors::{Embeddings, Matrix};
 
 /// The policy for out-of-vocabulary words: gold words without a vector, or without a translation that has one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -152,6 +153,37 @@ pub fn translation(
     retriever: &Retriever,
     observer: &dyn Observer,
 ) -> Result<Translation> {
+    translation_found(source, target, gold, retriever, |queries| retriever.rank(queries, DEPTH, observer), |_, _, _| {})
+}
+
+/// [`translation`] with the candidates of every gold word. Scores of CSLS cost a second ranking.
+pub fn translation_in_detail(
+    source: &Embeddings,
+    target: &Embeddings,
+    gold: &Lexicon,
+    retriever: &Retriever,
+    observer: &dyn Observer,
+) -> Result<(Translation, Vec<Detail>)> {
+    let mut details: Vec<Detail> = answers(gold).iter().map(|(word, answers)| Detail::new(word, answers)).collect();
+    let search = |queries: &Matrix| retriever.nearest(queries, DEPTH, observer);
+    let translation = translation_found(source, target, gold, retriever, search, |at, hits, outcome| {
+        let best = &hits[..hits.len().min(CANDIDATES)];
+        details[at].candidates = best.iter().map(|hit| target.word(hit.index).to_owned()).collect();
+        details[at].scores = best.iter().map(|hit| hit.score).collect();
+        details[at].set(outcome.answer, outcome.average_precision);
+    })?;
+    Ok((translation, details))
+}
+
+/// Word translation by a search, of whose hits a second function is told with the place and the outcome of the gold word.
+fn translation_found(
+    source: &Embeddings,
+    target: &Embeddings,
+    gold: &Lexicon,
+    retriever: &Retriever,
+    search: impl FnOnce(&Matrix) -> Result<Vec<Vec<Hit>>>,
+    mut tell: impl FnMut(usize, &[Hit], &Outcome),
+) -> Result<Translation> {
     let answers = answers(gold);
     let gold_words = answers.len();
     let mut unknown_words = 0;
@@ -174,12 +206,13 @@ pub fn translation(
         )));
     }
     let indices: Vec<usize> = queries.iter().map(|(_, index, _)| *index).collect();
-    let found = retriever.rank(&source.matrix().select(&indices), DEPTH, observer)?;
+    let found = search(&source.matrix().select(&indices))?;
     for (hits, (at, _, answers)) in found.iter().zip(&queries) {
         let first = hits.iter().position(|hit| answers.contains(&hit.index));
         outcomes[*at].answer = first.map_or(Answer::Missed, |place| Answer::Found(place + 1));
         outcomes[*at].average_precision = average_precision(hits, answers);
         outcomes[*at].best_scores = hits.iter().take(Calibration::CANDIDATES).map(|hit| hit.score).collect();
+        tell(*at, hits, &outcomes[*at]);
     }
     let ranks = ranks(&outcomes, Oov::Skip);
     Ok(Translation {

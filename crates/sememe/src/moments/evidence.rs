@@ -3,10 +3,12 @@
 //! Evidence is all that a fit needs. It is small, does not reveal the vectors, and can be written, merged and fitted
 //! elsewhere.
 
+use std::collections::HashSet;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+use super::hash_sum::HashSum;
 use super::{KIND, Metadata as MomentsMetadata, Moments, VERSION, check_rows};
 use crate::error::{Error, Result};
 use crate::files::Input;
@@ -16,7 +18,8 @@ use crate::prepare::{Casing, Policy, Preparation, Step};
 use crate::tensors::{self, Contents, TensorFile};
 use crate::vectors::View;
 
-/// The provenance of vectors or tuples.
+/// The provenance of vectors or tuples. After a merge both fields are sums over the parts, so that neither the order of
+/// merges nor their nesting shows: vectors that take part in two parts count twice.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Source {
@@ -54,8 +57,9 @@ impl Source {
     pub(crate) fn merge(&mut self, other: &Self) {
         // Counts come from files, so they may overflow.
         self.count = self.count.saturating_add(other.count);
-        let both = format!("{}\n{}", self.fingerprint, other.fingerprint);
-        self.fingerprint = blake3::hash(both.as_bytes()).to_hex().to_string();
+        let mut sum = HashSum::read(&self.fingerprint);
+        sum.add(&HashSum::read(&other.fingerprint));
+        self.fingerprint = sum.to_string();
     }
 }
 
@@ -156,12 +160,10 @@ impl Evidence {
     }
 
     /// Merges evidence. The result does not depend on the order of the parts: if their views differ, the views are
-    /// sorted by name.
+    /// sorted by name. Equal parts are accepted, as different tuples may have equal vectors; see
+    /// [`Evidence::check_distinct`].
     pub fn merged(mut parts: Vec<Evidence>) -> Result<Self> {
         parts.sort_by_cached_key(Evidence::identity);
-        if parts.windows(2).any(|two| two[0].identity() == two[1].identity()) {
-            return Err(Error::argument("moments", "given twice", "the same tuples must not be counted again"));
-        }
         let are_alike = parts.windows(2).all(|two| two[0].moments.views() == two[1].moments.views());
         let mut parts = parts.into_iter();
         let mut merged = parts.next().ok_or_else(|| Error::NotEnoughData("no moments are given".to_owned()))?;
@@ -173,6 +175,15 @@ impl Evidence {
             names.sort();
         }
         Ok(merged.in_order(&names))
+    }
+
+    /// Returns an error if two parts are of the same vectors and tuples, for callers whose parts must not overlap.
+    pub fn check_distinct(parts: &[Evidence]) -> Result<()> {
+        let mut known = HashSet::new();
+        match parts.iter().all(|part| known.insert(part.identity())) {
+            true => Ok(()),
+            false => Err(Error::argument("moments", "given twice", "the same tuples must not be counted again")),
+        }
     }
 
     /// The fingerprints and names, for finding duplicates and a fixed order.
@@ -198,16 +209,14 @@ impl Evidence {
                                 steps that learn nothing, such as unit, do not have this problem";
                 return Err(Error::argument("preparation of a view", &view.name, expected));
             }
-            if self.sources.views[place] != *source {
-                self.sources.views[place].merge(source);
-            }
+            self.sources.views[place].merge(source);
         }
         self.sources.lexicon.merge(&other.sources.lexicon);
         Ok(())
     }
 
     /// Reorders the views by these names.
-    fn in_order(self, names: &[String]) -> Self {
+    pub(crate) fn in_order(self, names: &[String]) -> Self {
         let place = |name: &String| self.moments.views().iter().position(|view| view.name == *name);
         let places: Vec<usize> = names.iter().filter_map(place).collect();
         let Preparation { casing, steps, normalizers } = self.preparation;

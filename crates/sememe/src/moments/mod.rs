@@ -5,6 +5,7 @@
 
 mod evidence;
 mod file;
+mod hash_sum;
 mod merge;
 mod summary;
 
@@ -27,6 +28,8 @@ const ROWS: usize = 2048;
 const PIECES: usize = 8;
 
 pub(crate) use self::file::{KIND, Metadata, VERSION};
+#[cfg(feature = "parquet")]
+pub(crate) use self::hash_sum::HashSum;
 
 /// A view's name and dimension.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

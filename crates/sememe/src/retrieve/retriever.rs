@@ -1,17 +1,16 @@
 //! The retriever: a criterion prepared for a pair of views.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 
-use super::best::Scored;
 use super::bounds::Bias;
 use super::engine::{Found, Ranking, Search};
 use super::form::Form;
 use super::generative::Generative;
+use super::ranked::Scores;
 use super::rows::{Role, Rows, Scaled, squares};
 use super::side::{Indexed, Side};
 use super::terms::{log_sums, mean_cosines};
-use super::{Criterion, Hit, PairCoordinates, corrected, csls};
+use super::{Criterion, Hit, PairCoordinates, csls};
 use crate::error::{Error, Result};
 use crate::observe::{Observer, Stage};
 use crate::vectors::Matrix;
@@ -33,18 +32,18 @@ use crate::vectors::Matrix;
 /// ```
 #[derive(Clone)]
 pub struct Retriever {
-    prepared: Arc<Prepared>,
+    pub(super) prepared: Arc<Prepared>,
 }
 
-struct Prepared {
-    criterion: Criterion,
-    form: Form,
+pub(super) struct Prepared {
+    pub(super) criterion: Criterion,
+    pub(super) form: Form,
     /// The words of the source, where the criterion ranks queries among them.
-    source: Option<Arc<Side>>,
-    targets: Arc<Indexed>,
+    pub(super) source: Option<Arc<Side>>,
+    pub(super) targets: Arc<Indexed>,
     terms: Vec<f64>,
     /// The part of a target's score that is no inner product.
-    bias: Bias,
+    pub(super) bias: Bias,
 }
 
 /// Builds a [`Retriever`].
@@ -217,61 +216,6 @@ impl Retriever {
         Ok(scores.into_iter().zip(own).enumerate().map(complete).collect())
     }
 
-    fn find(&self, queries: &Matrix, k: usize, scores: Scores, observer: &dyn Observer) -> Result<Vec<Vec<Hit>>> {
-        check_dimensions(queries, self.prepared.targets.scaled().matrix())?;
-        if k == 0 {
-            return Err(Error::argument("k", k, "at least one neighbour must be asked for"));
-        }
-        let scaled = self.prepared.form.scaled(queries)?;
-        if scaled.zeros() == 0 {
-            return self.find_scaled(queries, &scaled, k, scores, observer);
-        }
-        let has_direction: Vec<usize> = (0..queries.rows()).filter(|&query| !scaled.is_zero(query)).collect();
-        let mut hits = vec![Vec::new(); queries.rows()];
-        let found = self.find(&queries.select(&has_direction), k, scores, observer)?;
-        has_direction.into_iter().zip(found).for_each(|(query, found)| hits[query] = found);
-        Ok(hits)
-    }
-
-    /// Finds the targets nearest to scaled queries, none of them zero where the criterion uses cosines.
-    fn find_scaled(
-        &self,
-        queries: &Matrix,
-        scaled: &Scaled,
-        k: usize,
-        scores: Scores,
-        observer: &dyn Observer,
-    ) -> Result<Vec<Vec<Hit>>> {
-        let Prepared { criterion, form, source, targets, bias, .. } = &*self.prepared;
-        let ranking = Ranking { scale: 1.0, bias, k, among: usize::MAX };
-        let search = |rankings: &[Ranking]| {
-            Search { queries: scaled.rows(), targets, rankings, observer, stage: Stage::Searching }.run()
-        };
-        let (found, own) = match (form, *criterion, scores) {
-            (_, Criterion::Corrected { pool }, _) => {
-                // Scaled queries have the same rows as the source, which are perhaps in the coordinates of the pair.
-                let source = source.as_ref().expect("kept for this criterion");
-                let pool = without(source.matrix(), pool, scaled.matrix());
-                let pool = Scaled::directions(pool, 1.0, Role::Sources)?;
-                (corrected::nearest(scaled.rows(), pool.rows(), targets.scaled(), k, observer)?, None)
-            }
-            (Form::Cosine { length, .. }, Criterion::Csls { k, words }, Scores::AsDefined) => {
-                let [found, near] = both(search(&[ranking, neighbours(*length, targets, k, words)])?);
-                (found, Some(negated(means(near).into_iter())))
-            }
-            (Form::Pmi(pmi), _, Scores::AsDefined) => (only(search(&[ranking])?), Some(pmi.of_queries(queries))),
-            (_, Criterion::L2, Scores::AsDefined) => {
-                (only(search(&[ranking])?), Some(negated(squares(queries, Role::Queries)?.into_iter())))
-            }
-            _ => (only(search(&[ranking])?), None),
-        };
-        let own = own.unwrap_or_else(|| vec![0.0; found.len()]);
-        let hits = |(found, own): (Vec<Scored>, f64)| {
-            found.into_iter().map(|Scored { index, score }| Hit { index, score: (score + own) as f32 }).collect()
-        };
-        Ok(found.into_iter().zip(own).map(hits).collect())
-    }
-
     /// The part of every target's score that is no inner product.
     pub(super) fn bias(&self) -> &[f64] {
         self.prepared.bias.exact()
@@ -290,24 +234,12 @@ impl Retriever {
     }
 }
 
-/// Which scores to compute.
-#[derive(Clone, Copy)]
-enum Scores {
-    AsDefined,
-    /// Without the terms that depend on the query only, which do not change the order.
-    WithoutQueryTerm,
-}
-
-fn only(found: Vec<Found>) -> Found {
+pub(super) fn only(found: Vec<Found>) -> Found {
     found.into_iter().next().expect("what one ranking found")
 }
 
-fn both(found: Vec<Found>) -> [Found; 2] {
-    found.try_into().expect("what two rankings found")
-}
-
 /// The ranking that gives `r(q)` of CSLS: by the same products, with queries of length 1 and without a bias.
-fn neighbours(length: f64, targets: &Indexed, k: usize, words: Option<usize>) -> Ranking<'_> {
+pub(super) fn neighbours(length: f64, targets: &Indexed, k: usize, words: Option<usize>) -> Ranking<'_> {
     Ranking { scale: 1.0 / length, bias: targets.unbiased(), k, among: words.unwrap_or(usize::MAX) }
 }
 
@@ -342,11 +274,11 @@ fn terms_of_targets(
     })
 }
 
-fn negated(terms: impl Iterator<Item = f64>) -> Vec<f64> {
+pub(super) fn negated(terms: impl Iterator<Item = f64>) -> Vec<f64> {
     terms.map(|term| -term).collect()
 }
 
-fn check_dimensions(queries: &Matrix, targets: &Matrix) -> Result<()> {
+pub(super) fn check_dimensions(queries: &Matrix, targets: &Matrix) -> Result<()> {
     if queries.cols() == targets.cols() {
         return Ok(());
     }
@@ -358,15 +290,4 @@ fn check_dimensions(queries: &Matrix, targets: &Matrix) -> Result<()> {
 fn evenly_spaced(matrix: &Matrix, count: usize) -> Matrix {
     let count = count.min(matrix.rows());
     matrix.select(&(0..count).map(|at| at * matrix.rows() / count).collect::<Vec<_>>())
-}
-
-/// The first `count` rows, without zero rows and without rows that are among the queries.
-fn without(matrix: &Matrix, count: usize, queries: &Matrix) -> Matrix {
-    let bits = |row: &[f32]| row.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
-    let known: HashSet<Vec<u32>> = (0..queries.rows()).map(|row| bits(queries.row(row))).collect();
-    let is_new = |row: &usize| {
-        let row = matrix.row(*row);
-        row.iter().any(|&x| x != 0.0) && !known.contains(&bits(row))
-    };
-    matrix.select(&(0..count.min(matrix.rows())).filter(is_new).collect::<Vec<_>>())
 }

@@ -77,6 +77,17 @@ impl VectorColumns {
     }
 }
 
+/// A column of vectors by name. Spark's own vectors are some, too.
+pub(crate) fn find_vector_column(path: &Path, schema: &Schema, name: &str) -> Result<usize> {
+    let is_suitable = |kind: &DataType| is_vector(kind) || is_spark_vector(kind);
+    named(path, schema, name, is_suitable, "vectors (lists of float32, float64 or float16)")
+}
+
+/// A column of any type by name.
+pub(crate) fn find_column(path: &Path, schema: &Schema, name: &str) -> Result<usize> {
+    named(path, schema, name, |_| true, "")
+}
+
 /// The columns of strings that a dictionary is read from, by name.
 pub(crate) fn find_text_columns(path: &Path, schema: &Schema, names: &[String]) -> Result<Vec<usize>> {
     names.iter().map(|name| named(path, schema, name, is_text, "words (strings)")).collect()
@@ -103,6 +114,12 @@ pub(crate) fn is_vector(data_type: &DataType) -> bool {
         }
         _ => false,
     }
+}
+
+/// How Spark stores its type `VectorUDT`: dense or sparse, the length, and indices and values.
+fn is_spark_vector(data_type: &DataType) -> bool {
+    let DataType::Struct(fields) = data_type else { return false };
+    fields.iter().map(|field| field.name().as_str()).eq(["type", "size", "indices", "values"])
 }
 
 fn of_type(schema: &Schema, is_suitable: impl Fn(&DataType) -> bool) -> Vec<usize> {

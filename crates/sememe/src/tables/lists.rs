@@ -80,6 +80,11 @@ impl Lists {
         self.rows
     }
 
+    /// Whether there is no vector in a row: null, unlike an empty list or one with nulls inside.
+    pub(crate) fn is_missing(&self, row: usize) -> bool {
+        self.null_rows.as_ref().is_some_and(|rows| rows.is_null(row))
+    }
+
     fn range(&self, row: usize) -> (usize, usize) {
         match &self.shape {
             Shape::Fixed(size) => (row * size, (row + 1) * size),
@@ -92,8 +97,7 @@ impl Lists {
     pub(crate) fn get<'a>(&'a self, row: usize, converted: &'a mut Vec<f32>) -> std::result::Result<&'a [f32], Reason> {
         let (start, end) = self.range(row);
         let has_null = |nulls: &NullBuffer| (start..end).any(|at| nulls.is_null(at));
-        let is_null = self.null_rows.as_ref().is_some_and(|rows| rows.is_null(row));
-        if is_null || start == end || self.nulls.as_ref().is_some_and(has_null) {
+        if self.is_missing(row) || start == end || self.nulls.as_ref().is_some_and(has_null) {
             return Err(Reason::Null);
         }
         converted.clear();

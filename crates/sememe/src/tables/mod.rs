@@ -7,26 +7,31 @@ mod columns;
 mod ipc;
 mod lists;
 mod neighbors;
+mod page_headers;
 mod pages;
 mod parquet;
 mod texts;
 mod write;
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
 use std::path::{Path, PathBuf};
+use std::sync::Once;
 
 use arrow_array::RecordBatch;
 use arrow_schema::{ArrowError, DataType, SchemaRef};
 
-pub(crate) use self::columns::{VECTOR, VectorColumns, WORD, find_text_columns, is_text, is_vector, listed};
+pub(crate) use self::columns::{
+    VECTOR, VectorColumns, WORD, find_column, find_text_columns, find_vector_column, is_text, is_vector, listed,
+};
 use self::ipc::{ArrowBatches, ArrowFile};
 pub(crate) use self::lists::Lists;
-pub use self::neighbors::write_neighbors;
+pub use self::neighbors::{neighbors_batch, write_neighbors};
 pub(crate) use self::pages::{Levels, ListPages, PageDecoder};
 use self::parquet::{ParquetBatches, ParquetFile};
 pub(crate) use self::texts::Texts;
 pub use self::write::TableFormat;
-pub(crate) use self::write::{Metadata, TableWriter, schema, table, vector_type, vectors_column, words_column};
+pub(crate) use self::write::{ITEM, Metadata, TableWriter, batch, schema, table, vector_type, vectors_column, words_column};
 use crate::error::{Error, Place, Result};
 use crate::files::Input;
 
@@ -130,9 +135,23 @@ impl Iterator for Batches<'_> {
     }
 }
 
-/// Runs a decoder of files. Should it panic on a damaged one in spite of its own checks, that is an error of the file.
+thread_local! {
+    /// Whether this thread runs a decoder, whose panics are errors of the file.
+    static DECODES: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Runs a decoder of files. Should it panic on a damaged one in spite of its own checks, that is an error of the file, and
+/// nothing is printed.
 pub(crate) fn guarded<T>(path: &Path, decode: impl FnOnce() -> Result<T>) -> Result<T> {
-    catch_unwind(AssertUnwindSafe(decode)).unwrap_or_else(|_| Err(damaged(path, "its content contradicts itself")))
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| {
+        let before = take_hook();
+        set_hook(Box::new(move |panic| if !DECODES.get() { before(panic) }));
+    });
+    let is_within = DECODES.replace(true);
+    let decoded = catch_unwind(AssertUnwindSafe(decode));
+    DECODES.set(is_within);
+    decoded.unwrap_or_else(|_| Err(damaged(path, "its content contradicts itself")))
 }
 
 /// The error for a file that cannot be decoded.

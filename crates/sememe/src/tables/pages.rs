@@ -19,7 +19,7 @@ use parquet::schema::types::ColumnDescPtr;
 use rayon::prelude::*;
 
 use super::parquet::parquet_error;
-use super::{damaged, guarded};
+use super::{damaged, guarded, page_headers};
 use crate::error::Result;
 use crate::files::{Pieces, most_unpacked};
 
@@ -126,6 +126,7 @@ impl<'a> ListPages<'a> {
                 let group = self.metadata.row_group(self.group);
                 let rows =
                     usize::try_from(group.num_rows()).map_err(|_| damaged(self.path, "a row group has no size"))?;
+                page_headers::check(self.path, &self.pieces, group.column(self.leaf))?;
                 let pages = SerializedPageReader::new(self.pieces.clone(), group.column(self.leaf), rows, None);
                 self.pages = Some(pages.map_err(failed)?);
                 self.group += 1;

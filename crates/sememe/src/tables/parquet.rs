@@ -14,7 +14,7 @@ use parquet::errors::ParquetError;
 use parquet::file::reader::{ChunkReader, Length};
 
 use super::pages::{ListPages, PageDecoder};
-use super::{BATCH_ROWS, arrow_error, damaged, unsupported};
+use super::{BATCH_ROWS, arrow_error, damaged, page_headers, unsupported};
 use crate::error::{Error, Result};
 use crate::files::{PieceReader, Pieces};
 
@@ -64,7 +64,12 @@ impl ParquetFile {
     }
 
     pub(super) fn batches(&self, columns: &[usize]) -> Result<ParquetBatches> {
-        let mask = ProjectionMask::roots(self.metadata.parquet_schema(), columns.iter().copied());
+        let schema = self.metadata.parquet_schema();
+        let leaves = (0..schema.num_columns()).filter(|&leaf| columns.contains(&schema.get_column_root_idx(leaf)));
+        for (leaf, group) in leaves.flat_map(|leaf| self.metadata.metadata().row_groups().iter().map(move |group| (leaf, group))) {
+            page_headers::check(&self.path, &self.pieces, group.column(leaf))?;
+        }
+        let mask = ProjectionMask::roots(schema, columns.iter().copied());
         let reader = ParquetRecordBatchReaderBuilder::new_with_metadata(self.pieces.clone(), self.metadata.clone())
             .with_projection(mask)
             .with_batch_size(BATCH_ROWS)

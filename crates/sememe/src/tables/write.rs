@@ -20,7 +20,7 @@ use crate::error::{Error, Result};
 use crate::files::Output;
 
 /// The name under which lists hold their items, by convention of Arrow.
-const ITEM: &str = "item";
+pub(crate) const ITEM: &str = "item";
 /// The key of the version of sememe in the metadata of a table.
 const VERSION_KEY: &str = "sememe.version";
 /// Bytes of a row group: enough to be read quickly, and several of them can be decoded in parallel.
@@ -112,6 +112,12 @@ pub(crate) fn table(
     let mut writer = TableWriter::create(path, format, fields, metadata)?;
     writer.write(columns)?;
     writer.finish()
+}
+
+/// The columns of a table in memory. Panics unless they are equally long.
+pub(crate) fn batch(columns: Vec<(Field, ArrayRef)>, metadata: &Metadata) -> RecordBatch {
+    let (fields, columns) = columns.into_iter().unzip();
+    RecordBatch::try_new(Arc::new(schema(fields, metadata)), columns).expect("columns of the same length")
 }
 
 /// The schema of a table of these columns.

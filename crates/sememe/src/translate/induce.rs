@@ -194,6 +194,13 @@ impl Induction {
         }
         write_induced(induced, (from, &self.source), (to, &self.target), path)
     }
+
+    /// The columns of the table that [`Induction::write`] writes.
+    #[cfg(feature = "parquet")]
+    pub fn record_batch(&self, induced: &[Induced]) -> arrow_array::RecordBatch {
+        let views = [(self.views[0].as_str(), &self.source), (self.views[1].as_str(), &self.target)];
+        super::table::induced_batch(induced, views, self.forth.criterion())
+    }
 }
 
 fn write_induced(

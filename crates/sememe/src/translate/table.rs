@@ -3,13 +3,13 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, BooleanArray, Float32Array, Float64Array, Int32Array, StringArray};
+use arrow_array::{ArrayRef, BooleanArray, Float32Array, Float64Array, Int32Array, RecordBatch, StringArray};
 use arrow_schema::{DataType, Field};
 
 use super::{Candidate, Induced, Translations};
 use crate::error::Result;
 use crate::retrieve::Criterion;
-use crate::tables::{TableFormat, table, words_column};
+use crate::tables::{TableFormat, batch, table, words_column};
 use crate::vectors::Embeddings;
 
 /// Writes pairs as a table with a column for each view.
@@ -20,18 +20,38 @@ pub(super) fn write_induced(
     path: &Path,
     format: TableFormat,
 ) -> Result<()> {
+    let metadata = induced_metadata(from, to, criterion);
+    table(path, format, induced_columns(induced, [(from, source), (to, target)]), &metadata)
+}
+
+/// The columns that [`write_induced`] writes.
+pub(super) fn induced_batch(
+    induced: &[Induced],
+    [(from, source), (to, target)]: [(&str, &Embeddings); 2],
+    criterion: Criterion,
+) -> RecordBatch {
+    let metadata = induced_metadata(from, to, criterion);
+    batch(induced_columns(induced, [(from, source), (to, target)]), &metadata)
+}
+
+fn induced_metadata(from: &str, to: &str, criterion: Criterion) -> [(&'static str, String); 3] {
+    [("sememe.from", from.to_owned()), ("sememe.to", to.to_owned()), criterion_of(criterion)]
+}
+
+fn induced_columns(
+    induced: &[Induced],
+    [(from, source), (to, target)]: [(&str, &Embeddings); 2],
+) -> Vec<(Field, ArrayRef)> {
     let words = words_column(induced.iter().map(|pair| source.word(pair.from)));
     let translations = words_column(induced.iter().map(|pair| target.word(pair.to)));
     let scores: Float32Array = induced.iter().map(|pair| Some(pair.score)).collect();
     let confidences: Float64Array = induced.iter().map(|pair| pair.confidence).collect();
-    let columns: Vec<(Field, ArrayRef)> = vec![
+    vec![
         (Field::new(from, words.data_type().clone(), false), words),
         (Field::new(to, translations.data_type().clone(), false), translations),
         (Field::new("score", DataType::Float32, false), Arc::new(scores)),
         (Field::new("confidence", DataType::Float64, true), Arc::new(confidences)),
-    ];
-    let metadata = [("sememe.from", from.to_owned()), ("sememe.to", to.to_owned()), criterion_of(criterion)];
-    table(path, format, columns, &metadata)
+    ]
 }
 
 fn criterion_of(criterion: Criterion) -> (&'static str, String) {
@@ -65,6 +85,19 @@ impl Translations {
     /// # }
     /// ```
     pub fn write_table(&self, path: &Path, format: TableFormat) -> Result<()> {
+        table(path, format, self.columns(), &self.metadata())
+    }
+
+    /// The columns that [`Translations::write_table`] writes.
+    pub fn record_batch(&self) -> RecordBatch {
+        batch(self.columns(), &self.metadata())
+    }
+
+    fn metadata(&self) -> [(&'static str, String); 2] {
+        [("sememe.from", self.from.clone()), criterion_of(self.criterion)]
+    }
+
+    fn columns(&self) -> Vec<(Field, ArrayRef)> {
         let unknown = self.unknown.iter().flat_map(|word| self.to.iter().map(move |to| (word, to, false, None)));
         let rows = self.translations.iter().flat_map(|translation| {
             let candidates = translation.candidates.iter().enumerate().map(Some);
@@ -81,7 +114,7 @@ impl Translations {
         let scores: Float32Array = rows.iter().map(|row| row.3.map(|(_, it)| it.score)).collect();
         let confidences: Float64Array = rows.iter().map(|row| row.3?.1.confidence).collect();
         let known: BooleanArray = rows.iter().map(|row| Some(row.2)).collect();
-        let columns: Vec<(Field, ArrayRef)> = vec![
+        vec![
             (Field::new("word", DataType::Utf8, false), Arc::new(words)),
             (Field::new("to", DataType::Utf8, false), Arc::new(views)),
             (Field::new("rank", DataType::Int32, true), Arc::new(ranks)),
@@ -89,8 +122,7 @@ impl Translations {
             (Field::new("score", DataType::Float32, true), Arc::new(scores)),
             (Field::new("confidence", DataType::Float64, true), Arc::new(confidences)),
             (Field::new("known", DataType::Boolean, false), Arc::new(known)),
-        ];
-        table(path, format, columns, &[("sememe.from", self.from.clone()), criterion_of(self.criterion)])
+        ]
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 /// The modules of the library. Each may use those before it: so one can be read without those that come later.
 /// `linalg` is a crate of its own, which the library exports.
 #[rustfmt::skip]
-const ORDER: [&str; 22] = [
+const ORDER: [&str; 23] = [
     "linalg",
     "error",
     "observe", "names", "random", "device",
@@ -14,7 +14,7 @@ const ORDER: [&str; 22] = [
     "moments", "model",
     "retrieve",
     "align", "learn", "space",
-    "sample", "translate", "evaluate",
+    "sample", "batches", "translate", "evaluate",
 ];
 
 /// A module that a line of source names.

@@ -90,11 +90,28 @@ fn parts_of_several_owners_make_the_whole_in_any_order() {
 }
 
 #[test]
+fn fingerprints_of_merges_do_not_show_order_or_nesting() {
+    let unit = options(vec![Step::Unit]);
+    let [a, b, c] = [0..60, 60..75, 75..90].map(|range| part(&[0, 1], &pairs(0, 1, range), &unit));
+    let merged = |parts: &[&Evidence]| Evidence::merged(parts.iter().map(|&part| part.clone()).collect()).unwrap();
+    let flat = merged(&[&a, &b, &c]);
+    for nested in [merged(&[&merged(&[&a, &b]), &c]), merged(&[&merged(&[&c, &b]), &a])] {
+        assert_eq!(nested.sources, flat.sources);
+    }
+    // Different rows may have equal vectors.
+    let twice = merged(&[&a, &a]);
+    assert_eq!(twice.moments.count(), 2.0 * a.moments.count());
+    assert_ne!(twice.sources, a.sources);
+    assert_ne!(merged(&[&a, &b]).sources, merged(&[&a, &c]).sources);
+}
+
+#[test]
 fn parts_that_do_not_fit_together_are_refused() {
     let unit = options(vec![Step::Unit]);
     let first = || part(&[0, 1], &pairs(0, 1, 0..60), &unit);
     let refused = |other: Evidence| Evidence::merged(vec![first(), other]).unwrap_err().to_string();
-    assert!(refused(first()).contains("given twice"));
+    assert!(Evidence::check_distinct(&[first(), first()]).unwrap_err().to_string().contains("given twice"));
+    assert!(Evidence::check_distinct(&[first(), part(&[0, 1], &pairs(0, 1, 60..90), &unit)]).is_ok());
     let lower = unit.clone().with_casing(Casing::Lower);
     assert!(refused(part(&[0, 1], &pairs(0, 1, 60..90), &lower)).contains("lower-cased"));
     assert!(refused(part(&[0, 1], &pairs(0, 1, 60..90), &options(vec![]))).contains("normalized by unit"));

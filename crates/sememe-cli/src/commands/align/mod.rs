@@ -142,6 +142,7 @@ fn from_moments(
         Err(error) => Err(anyhow::Error::from(error)),
     };
     let parts = arguments.moments.iter().map(|path| read(path.as_path())).collect::<anyhow::Result<Vec<Evidence>>>()?;
+    Evidence::check_distinct(&parts)?;
     let evidence = Evidence::merged(parts)?;
     let known = evidence.moments.views().iter().map(|view| view.name.as_str());
     options.check(&known.collect::<Vec<_>>(), &global.given())?;

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use sememe::evaluate::{Bootstrap, Gold, Oov, TranslationEvaluation, TranslationTask};
-use sememe::files::check_readable;
+use sememe::evaluate::{Bootstrap, DetailsFormat, Gold, Oov, TranslationEvaluation, TranslationTask};
+use sememe::files::{check_readable, check_writable};
 use sememe::prepare::Casing;
 use sememe::space::Space;
 use sememe::vectors::Embeddings;
@@ -20,6 +20,8 @@ pub fn run(arguments: &EvaluateTranslation, global: &Global) -> anyhow::Result<(
     if !arguments.gold.is_dir() {
         check_readable(&arguments.gold)?;
     }
+    let details = arguments.details.as_deref().map(|path| (path, DetailsFormat::of_name(path)));
+    let details = details.map(|(path, format)| check_writable(path).and(Ok((path, format?)))).transpose()?;
     let subject = Subject::open(arguments, global)?;
     let other = arguments.compare.as_deref().map(Space::open).transpose()?;
     let names = match &subject {
@@ -44,6 +46,7 @@ pub fn run(arguments: &EvaluateTranslation, global: &Global) -> anyhow::Result<(
             task.criterion = criterion;
             task.oov = arguments.oov.into();
             task.bootstrap = bootstrap;
+            task.details = details.is_some();
             let bar = Bar::new(global, "comparing words");
             let result = subject.evaluate(&task, is_back, &bar);
             let compared = other.as_ref().map(|other| TranslationEvaluation::in_space(other, &task, &*bar));
@@ -61,7 +64,14 @@ pub fn run(arguments: &EvaluateTranslation, global: &Global) -> anyhow::Result<(
     // The keys of the first evaluation are also at the top level, for scripts that ask for one evaluation.
     let mut json = serde_json::to_value(&results[0])?;
     json["evaluations"] = json!(results);
-    output::result(global, json, || for_people(&results, &subject))
+    if let Some((path, format)) = details {
+        format.write(&results, path)?;
+        json["details"] = json!(path);
+    }
+    output::result(global, json, || {
+        let wrote = details.map_or(String::new(), |(path, _)| format!("\nwrote {}", path.display()));
+        for_people(&results, &subject) + &wrote
+    })
 }
 
 /// A space, or the vectors of two languages that lie in one.
