@@ -266,16 +266,33 @@ impl TensorFile {
         Ok(values)
     }
 
+    /// The numbers of a `rows` x `cols` matrix of f32, row-major and finite.
+    pub(crate) fn f32s(&self, name: &str, rows: usize, cols: usize) -> Result<Vec<f32>> {
+        let data = self.data(name, Dtype::F32)?;
+        self.check_shape(name, rows, cols)?;
+        let values = data.chunks_exact(4).map(|b| f32::from_le_bytes(b.try_into().expect("four bytes")));
+        let values: Vec<f32> = values.collect();
+        match values.iter().all(|value| value.is_finite()) {
+            true => Ok(values),
+            false => Err(self.error(format!("the array {name:?} contains NaN or infinity"))),
+        }
+    }
+
     /// A `rows` x `cols` matrix of finite numbers.
     pub(crate) fn matrix(&self, name: &str, rows: usize, cols: usize) -> Result<Mat> {
-        let (_, shape, ..) = self.locate(name)?;
-        // An empty dimension takes no storage, whatever the other one is: iterating over 2^60 empty rows would not end.
-        if shape != [rows, cols] || shape.contains(&0) {
-            let needed = format!("rows and columns are needed, {rows} x {cols} here");
-            return Err(self.error(format!("the array {name:?} is of shape {shape:?}; {needed}")));
-        }
+        self.check_shape(name, rows, cols)?;
         let values = self.f64s(name, rows.saturating_mul(cols))?;
         Ok(Mat::from_fn(rows, cols, |row, col| values[row * cols + col]))
+    }
+
+    fn check_shape(&self, name: &str, rows: usize, cols: usize) -> Result<()> {
+        let (_, shape, ..) = self.locate(name)?;
+        // An empty dimension takes no storage, whatever the other one is: iterating over 2^60 empty rows would not end.
+        if shape == [rows, cols] && !shape.contains(&0) {
+            return Ok(());
+        }
+        let needed = format!("rows and columns are needed, {rows} x {cols} here");
+        Err(self.error(format!("the array {name:?} is of shape {shape:?}; {needed}")))
     }
 
     fn data(&self, name: &str, dtype: Dtype) -> Result<&[u8]> {
