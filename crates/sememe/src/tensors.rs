@@ -93,9 +93,20 @@ fn header(metadata: &impl Serialize, tensors: &mut [(String, Tensor)]) -> Vec<u8
         header.insert(name.clone(), entry);
         start = end;
     }
-    let mut header = Value::Object(header).to_string();
+    framed(Value::Object(header).to_string())
+}
+
+/// A header with its length before it, padded so that numbers are aligned.
+fn framed(mut header: String) -> Vec<u8> {
     header.extend(std::iter::repeat_n(' ', header.len().next_multiple_of(8) - header.len()));
     [&(header.len() as u64).to_le_bytes(), header.as_bytes()].concat()
+}
+
+/// The header of a file with the array `vectors` alone, whose numbers follow.
+pub(crate) fn vectors_header(is_half: bool, (rows, cols): (usize, usize)) -> Vec<u8> {
+    let (dtype, size) = if is_half { (Dtype::F16, 2) } else { (Dtype::F32, 4) };
+    let entry = json!({ "dtype": dtype, "shape": [rows, cols], "data_offsets": [0, rows * cols * size] });
+    framed(json!({ "vectors": entry }).to_string())
 }
 
 /// The longest header that the safetensors crate reads.

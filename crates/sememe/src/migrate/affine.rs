@@ -8,7 +8,8 @@ use crate::prepare::norm;
 use crate::retrieve::kernel::dot;
 use crate::vectors::{Matrix, ROWS_AT_A_TIME};
 
-/// `x ↦ unit(M unit(x) + b)`: vectors are compared by cosines, so that lengths are of no importance before and after.
+/// `x ↦ unit(unit(M unit(x) + b) + s)`, where `b` and `s` may be absent: vectors are compared by cosines, so that lengths
+/// are of no importance before and after.
 ///
 /// ```
 /// use sememe::{migrate::Affine, vectors::Matrix};
@@ -21,6 +22,7 @@ use crate::vectors::{Matrix, ROWS_AT_A_TIME};
 pub struct Affine {
     matrix: Matrix,
     offset: Option<Vec<f32>>,
+    shift: Option<Vec<f32>>,
 }
 
 impl Affine {
@@ -30,7 +32,16 @@ impl Affine {
             let expected = format!("the map has {} rows", matrix.rows());
             return Err(Error::argument("length of the offset", offset.len(), expected));
         }
-        Ok(Affine { matrix, offset })
+        Ok(Affine { matrix, offset, shift: None })
+    }
+
+    /// The same map with `s`, which is added to vectors of unit length.
+    pub fn with_shift(self, shift: Option<Vec<f32>>) -> Result<Self> {
+        if let Some(shift) = shift.as_ref().filter(|shift| shift.len() != self.to_dim()) {
+            let expected = format!("the map has {} rows", self.to_dim());
+            return Err(Error::argument("length of the shift", shift.len(), expected));
+        }
+        Ok(Affine { shift, ..self })
     }
 
     /// `x ↦ M (x - centre) + added`, each of which may be absent.
@@ -44,7 +55,7 @@ impl Affine {
                 Some((0..map.nrows()).map(|i| (of(added, i) - of(moved.as_deref(), i)) as f32).collect())
             }
         };
-        Affine { matrix: Matrix::new(values.collect(), map.ncols()), offset }
+        Affine { matrix: Matrix::new(values.collect(), map.ncols()), offset, shift: None }
     }
 
     /// Length of the vectors that it maps.
@@ -65,6 +76,11 @@ impl Affine {
     /// What is added after the matrix.
     pub fn offset(&self) -> Option<&[f32]> {
         self.offset.as_deref()
+    }
+
+    /// What is added to the result of unit length.
+    pub fn shift(&self) -> Option<&[f32]> {
+        self.shift.as_deref()
     }
 
     /// Maps every row. Zero rows have no direction and stay zero. A row that is not finite is an error. The bits depend
@@ -111,19 +127,13 @@ impl Affine {
                 row.iter_mut().zip(offset).for_each(|(x, b)| *x += b);
             }
             scale(row);
+            if let Some(shift) = &self.shift {
+                row.iter_mut().zip(shift).for_each(|(x, s)| *x += s);
+                scale(row);
+            }
         }
         zeros.into_iter().for_each(|row| mapped[row * to..(row + 1) * to].fill(0.0));
         Ok(())
-    }
-
-    /// This map, then another one of what it gives, before any scaling.
-    pub(super) fn then(&self, next: &Mat) -> Self {
-        let own = Mat::from_fn(self.to_dim(), self.from_dim(), |i, j| f64::from(self.matrix.row(i)[j]));
-        let offset = self.offset.as_ref().map(|offset| {
-            let offset: Vec<f64> = offset.iter().map(|&x| f64::from(x)).collect();
-            times_vector(next, &offset)
-        });
-        Self::centred(&crate::linalg::times(next, &own), None, offset.as_deref())
     }
 }
 

@@ -23,7 +23,8 @@ pub struct MigrationEvaluation {
     pub mapped: Recall,
     /// New queries and the old index in the latent space, by cosine.
     pub latent: Recall,
-    /// New queries, the old index mapped once, by the best criterion.
+    /// New queries, the old index mapped once: the latent space adapted to the queries, which need no labels, and CSLS
+    /// as one more coordinate.
     pub indexed: Recall,
     /// New queries mapped by orthogonal Procrustes.
     pub procrustes: Recall,
@@ -73,13 +74,14 @@ impl MigrationMap {
         let mapped = |method: MapMethod| ask(old, &self.baseline(method)?.apply(&new_queries)?, Criterion::Nn);
         let (latent_index, latent_queries) =
             (self.apply(Side::Old, Side::Latent, old)?, self.apply(Side::New, Side::Latent, &new_queries)?);
+        let adapted = self.adapt(old, &new_queries, Some(&rows), observer)?;
         let is_comparable = old.cols() == new.cols();
         Ok(MigrationEvaluation {
             old: ask(old, &old_queries, Criterion::Nn)?,
             new: ask(new, &new_queries, Criterion::Nn)?,
             mapped: ask(old, &self.apply(Side::New, Side::Old, &new_queries)?, Criterion::Nn)?,
             latent: ask(&latent_index, &latent_queries, Criterion::Nn)?,
-            indexed: ask(&latent_index, &latent_queries, self.criterion)?,
+            indexed: ask(&adapted.index(old)?, &adapted.queries(&new_queries)?, Criterion::Dot)?,
             procrustes: mapped(MapMethod::Procrustes)?,
             ridge: mapped(MapMethod::Ridge)?,
             unmapped: is_comparable.then(|| ask(old, &new_queries, Criterion::Nn)).transpose()?,

@@ -8,10 +8,11 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use super::geometry::{Geometry, Reference};
+use super::pair_moments::PairMoments;
 use super::{Affine, MapMethod};
 use crate::error::{Error, Result};
+use crate::linalg::Mat;
 use crate::names::{self, serde_as_spelled};
-use crate::retrieve::Criterion;
 use crate::tensors::{Contents, Tensor, TensorFile};
 use crate::vectors::Matrix;
 
@@ -71,10 +72,10 @@ pub struct Chosen {
     pub method: MapMethod,
 }
 
-/// The recall of a candidate on held-out pairs.
+/// What a candidate reached on held-out clusters of texts.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
-pub struct HeldOutRecall {
+pub struct CandidateScore {
     /// Where the queries were mapped to.
     pub to: Side,
     /// The candidate.
@@ -82,10 +83,8 @@ pub struct HeldOutRecall {
     /// Its parameters, for people.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub parameters: String,
-    /// Recall at 1 and 10 and the mean reciprocal rank, in per cent.
-    pub recall: BTreeMap<usize, f64>,
-    /// The mean reciprocal rank, in per cent.
-    pub mrr: f64,
+    /// Per cent of the ten nearest rows by either model alone that are among the ten nearest rows of mapped queries.
+    pub agreement: f64,
 }
 
 /// A fitted map between the vectors of an old and a new model.
@@ -106,10 +105,12 @@ pub struct MigrationMap {
     pub back: [Affine; 2],
     /// The candidates that every map is compared with, from new vectors to the old index.
     pub baselines: BTreeMap<MapMethod, Affine>,
-    /// Recall of all candidates on held-out pairs.
-    pub held_out: Vec<HeldOutRecall>,
-    /// The criterion that ranks best where the index is mapped.
-    pub criterion: Criterion,
+    /// What all candidates reached on held-out clusters.
+    pub held_out: Vec<CandidateScore>,
+    /// The shrinkage of the covariances of the latent space.
+    pub shrinkage: f64,
+    /// The moments of the pairs, which the latent space is adapted with.
+    pub(super) moments: PairMoments,
     /// One minus the cosine of a mapped query to the old vector of the same text, for held-out pairs.
     pub residual: Reference,
     /// Number of pairs of the fit.
@@ -128,8 +129,8 @@ struct Metadata {
     queries: MapMethod,
     index: MapMethod,
     baselines: Vec<MapMethod>,
-    held_out: Vec<HeldOutRecall>,
-    criterion: Criterion,
+    held_out: Vec<CandidateScore>,
+    shrinkage: f64,
     residual: Reference,
     pairs: usize,
     fingerprint: String,
@@ -209,6 +210,12 @@ impl MigrationMap {
         }
     }
 
+    /// Returns an error if rows do not look like vectors of this side's model: another model may have vectors of the same
+    /// length. Latent vectors are not checked.
+    pub fn check_model(&self, side: Side, rows: &Matrix) -> Result<()> {
+        self.card(side).map_or(Ok(()), |card| card.geometry.check(rows, side))
+    }
+
     /// Writes the map: a safetensors file. It appears under its name only when it is complete.
     pub fn write(&self, path: &Path) -> Result<()> {
         let metadata = Metadata {
@@ -221,7 +228,7 @@ impl MigrationMap {
             index: self.index.method,
             baselines: self.baselines.keys().copied().collect(),
             held_out: self.held_out.clone(),
-            criterion: self.criterion,
+            shrinkage: self.shrinkage,
             residual: self.residual,
             pairs: self.pairs,
             fingerprint: self.fingerprint.clone(),
@@ -232,8 +239,16 @@ impl MigrationMap {
         for (name, map) in self.maps() {
             let matrix = map.matrix();
             tensors.push((name.clone(), Tensor::f32s(matrix.as_slice(), matrix.rows(), matrix.cols())));
-            tensors.extend(map.offset().map(|offset| (offset_of(&name), Tensor::f32s(offset, 1, offset.len()))));
+            let further = [(OFFSET, map.offset()), (SHIFT, map.shift())];
+            let further = further.into_iter().filter_map(|(part, values)| Some((format!("{name}.{part}"), values?)));
+            tensors.extend(further.map(|(name, values)| (name, Tensor::f32s(values, 1, values.len()))));
         }
+        let PairMoments { means, oo, on, nn } = &self.moments;
+        for (name, mean) in MEANS.into_iter().zip(means) {
+            tensors.push((name.to_owned(), Tensor::f64s(mean)));
+        }
+        let covariances = [("moments.old_old", oo), ("moments.old_new", on), ("moments.new_new", nn)];
+        tensors.extend(covariances.map(|(name, covariance)| (name.to_owned(), Tensor::matrix(covariance))));
         Contents { metadata, tensors }.write(path)
     }
 
@@ -244,9 +259,11 @@ impl MigrationMap {
         let (old, new, latent) = (about.old.dim, about.new.dim, about.latent);
         let map = |name: &str, to: usize, from: usize| -> Result<Affine> {
             let matrix = Matrix::new(file.f32s(name, to, from)?, from);
-            let offset = offset_of(name);
-            let offset = file.has(&offset).then(|| file.f32s(&offset, 1, to)).transpose()?;
-            Affine::new(matrix, offset)
+            let further = |part: &str| -> Result<Option<Vec<f32>>> {
+                let name = format!("{name}.{part}");
+                file.has(&name).then(|| file.f32s(&name, 1, to)).transpose()
+            };
+            Affine::new(matrix, further(OFFSET)?)?.with_shift(further(SHIFT)?)
         };
         let baseline = |&method: &MapMethod| Ok((method, map(&baseline_array(method), old, new)?));
         let baselines = about.baselines.iter().map(baseline).collect::<Result<_>>()?;
@@ -259,7 +276,8 @@ impl MigrationMap {
             old: ModelCard::read(&file, Side::Old, about.old)?,
             new: ModelCard::read(&file, Side::New, about.new)?,
             held_out: about.held_out,
-            criterion: about.criterion,
+            shrinkage: about.shrinkage,
+            moments: read_moments(&file, old, new)?,
             residual: about.residual,
             pairs: about.pairs,
             fingerprint: about.fingerprint,
@@ -291,6 +309,17 @@ fn baseline_array(method: MapMethod) -> String {
     format!("baseline.{method}")
 }
 
-fn offset_of(array: &str) -> String {
-    format!("{array}.offset")
+/// The arrays of the further parts of a map.
+const OFFSET: &str = "offset";
+const SHIFT: &str = "shift";
+const MEANS: [&str; 2] = ["moments.old_mean", "moments.new_mean"];
+
+fn read_moments(file: &TensorFile, old: usize, new: usize) -> Result<PairMoments> {
+    let covariance = |name: &str, rows: usize, cols: usize| -> Result<Mat> { file.matrix(name, rows, cols) };
+    Ok(PairMoments {
+        means: [file.f64s(MEANS[0], old)?, file.f64s(MEANS[1], new)?],
+        oo: covariance("moments.old_old", old, old)?,
+        on: covariance("moments.old_new", old, new)?,
+        nn: covariance("moments.new_new", new, new)?,
+    })
 }

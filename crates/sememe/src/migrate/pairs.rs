@@ -56,6 +56,11 @@ impl Pairs {
         Ok(Pairs { old: prepared(old), new: prepared(new), duplicates })
     }
 
+    /// Rows that were taken from other pairs.
+    pub(super) fn of_unit(old: Matrix, new: Matrix) -> Self {
+        Pairs { old, new, duplicates: 0 }
+    }
+
     /// Reads the rows of two files, of any format of vectors, with or without words. `rows` is a file of row numbers,
     /// counted from 0, one a line, to take instead of all rows.
     pub fn read(
