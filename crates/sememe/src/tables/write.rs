@@ -20,7 +20,7 @@ use crate::error::{Error, Result};
 use crate::files::Output;
 
 /// The name under which lists hold their items, by convention of Arrow.
-const ITEM: &str = "item";
+pub(super) const ITEM: &str = "item";
 /// The key of the version of sememe in the metadata of a table.
 const VERSION_KEY: &str = "sememe.version";
 /// Bytes of a row group: enough to be read quickly, and several of them can be decoded in parallel.
@@ -62,7 +62,11 @@ enum Writer {
 impl TableWriter {
     /// Creates a table of these columns. The metadata are written together with the version of sememe.
     pub(crate) fn create(path: &Path, format: TableFormat, fields: Vec<Field>, metadata: &Metadata) -> Result<Self> {
-        let schema = Arc::new(schema(fields, metadata));
+        Self::of_schema(path, format, Arc::new(schema(fields, metadata)))
+    }
+
+    /// Creates a table of a schema that was read from another one.
+    pub(crate) fn of_schema(path: &Path, format: TableFormat, schema: SchemaRef) -> Result<Self> {
         let output = Output::create(path)?;
         let writer = match format {
             TableFormat::Parquet => {
@@ -121,7 +125,7 @@ pub(crate) fn schema(fields: Vec<Field>, metadata: &Metadata) -> Schema {
     Schema::new_with_metadata(fields, metadata.map(|(key, value)| (key.to_owned(), value)).collect::<HashMap<_, _>>())
 }
 
-fn properties(schema: &Schema) -> WriterProperties {
+pub(super) fn properties(schema: &Schema) -> WriterProperties {
     let row_bytes = |field: &Field| match field.data_type() {
         DataType::FixedSizeList(_, size) => size_of::<f32>() * usize::try_from(*size).unwrap_or(0),
         _ => 16,
@@ -148,7 +152,7 @@ fn compression() -> Compression {
     }
 }
 
-fn failed(path: &Path, error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Error {
+pub(super) fn failed(path: &Path, error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Error {
     Error::write(path, io::Error::other(error))
 }
 
