@@ -14,6 +14,7 @@ mod evaluate;
 mod learning;
 mod lending;
 mod lexicon;
+mod migrate;
 mod moments;
 mod observed;
 mod options;
@@ -45,6 +46,8 @@ mod _sememe {
     use crate::lending::{Lent, lend};
     #[pymodule_export]
     use crate::lexicon::{Lexicon, Tuples};
+    #[pymodule_export]
+    use crate::migrate::{AdaptedIndex, MigrationMap};
     #[pymodule_export]
     use crate::moments::Evidence;
     #[pymodule_export]
