@@ -7,7 +7,8 @@ use std::sync::Arc;
 use numpy::PyArray2;
 use pyo3::prelude::*;
 use sememe::evaluate::Bootstrap;
-use sememe::migrate::{self, Adapted, MapMethod, MigrateOptions, Pairs, Question, Side};
+use sememe::files;
+use sememe::migrate::{self, Adapted, MapMethod, MigrateOptions, Pairs, Precision, Question, Side, StreamOptions};
 
 use crate::arrays::{array_of, finite_rows};
 use crate::errors::{exception, refused};
@@ -88,7 +89,7 @@ impl MigrationMap {
         force: bool,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Bound<'py, PyArray2<f32>>> {
-        let (from, to) = (Side::from_str(from).map_err(exception)?, Side::from_str(to).map_err(exception)?);
+        let (from, to) = sides(from, to)?;
         let rows = finite_rows(rows, &format!("the array of {from} vectors"))?;
         let map = self.0.clone();
         let mapped = run(py, progress, move |_| {
@@ -98,6 +99,47 @@ impl MigrationMap {
             map.apply(from, to, &rows)
         })?;
         Ok(array_of(py, mapped))
+    }
+
+    /// Maps a file of any size to another one. What was written is returned as JSON.
+    #[expect(clippy::too_many_arguments, reason = "the Python side names them")]
+    fn apply_file(
+        &self,
+        py: Python<'_>,
+        (input, output): (PathBuf, PathBuf),
+        from: &str,
+        to: &str,
+        precision: Option<&str>,
+        columns: Option<Vec<String>>,
+        force: bool,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<String> {
+        let (from, to) = sides(from, to)?;
+        let precision = precision.map(Precision::from_str).transpose().map_err(exception)?;
+        let options = StreamOptions::new(from, to).with_precision(precision).with_columns(columns).with_force(force);
+        let map = self.0.clone();
+        let written = run(py, progress, move |monitor| map.apply_file(&input, &output, &options, &**monitor))?;
+        Ok(serde_json::to_string(&written).expect("plain data"))
+    }
+
+    /// Compares fresh vectors with those of the fit; the report is JSON.
+    fn monitor(
+        &self,
+        py: Python<'_>,
+        new: &Bound<'_, PyAny>,
+        old: Option<&Bound<'_, PyAny>>,
+        false_alarms: f64,
+    ) -> PyResult<String> {
+        let (new, map) = (finite_rows(new, NEW)?, self.0.clone());
+        let old = old.map(|old| finite_rows(old, OLD)).transpose()?;
+        let report = run(py, None, move |_| map.monitor(&new, old.as_ref(), false_alarms))?;
+        Ok(serde_json::to_string(&report).expect("plain data"))
+    }
+
+    fn export_onnx(&self, py: Python<'_>, path: PathBuf, from: &str, to: &str) -> PyResult<()> {
+        let (from, to) = sides(from, to)?;
+        let route = self.0.route(from, to).map_err(exception)?;
+        briefly(py, || files::write(&path, &route.to_onnx()))?.map_err(exception)
     }
 
     fn adapt(
@@ -141,8 +183,12 @@ impl MigrationMap {
             };
             map.evaluate(&old, &new, &questions, &Bootstrap::default(), &**monitor)
         })?;
-        serde_json::to_string(&evaluation).map_err(|error| refused(error.to_string()))
+        Ok(serde_json::to_string(&evaluation).expect("plain data"))
     }
+}
+
+fn sides(from: &str, to: &str) -> PyResult<(Side, Side)> {
+    Ok((Side::from_str(from).map_err(exception)?, Side::from_str(to).map_err(exception)?))
 }
 
 /// A latent space that was adapted to queries.

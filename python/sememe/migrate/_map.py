@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import _sememe
-from .._arrays import Rows, as_rows
+from .._arrays import Rows, as_rows, lending
 from .._progress import Progress, reporting
 from .live import MigratedIndex
 
@@ -54,10 +54,11 @@ def fit(
     progress
         Receives the progress: a function of two numbers, ``tqdm``, or True.
     """
-    arrays = [as_rows(old, _OLD), as_rows(new, _NEW)]
-    rows = None if index is None else as_rows(index, _INDEX)
-    with reporting(progress, "fitting") as report:
-        native = _sememe.MigrationMap.fit(arrays[0], arrays[1], rows, old_model, new_model, method, seed, report)
+    arrays = [as_rows(old, _OLD), as_rows(new, _NEW), *([] if index is None else [as_rows(index, _INDEX)])]
+    del old, new, index  # Arrays that nobody else refers to need no copy.
+    with lending(arrays, [_OLD, _NEW, _INDEX]) as lent, reporting(progress, "fitting") as report:
+        of_index = lent[2] if len(lent) > 2 else None
+        native = _sememe.MigrationMap.fit(lent[0], lent[1], of_index, old_model, new_model, method, seed, report)
     return MigrationMap(native)
 
 
@@ -106,9 +107,35 @@ class MigrationMap:
         ``latent``, where vectors of both models can be mixed. Vectors that look like those of another model are refused,
         unless ``force`` is set; fewer than 20 rows tell too little, and pass. Zero vectors stay zero.
         """
-        rows = as_rows(vectors, f"the array of {of} vectors")
+        name = f"the array of {of} vectors"
+        arrays = [as_rows(vectors, name)]
+        del vectors
+        with lending(arrays, [name]) as lent, reporting(progress, "mapping") as report:
+            return self._native.apply(lent[0], of, to, force, report)
+
+    def apply_file(
+        self,
+        source: Path,
+        target: Path,
+        to: str = "old",
+        *,
+        of: str = "new",
+        precision: str | None = None,
+        column: str | None = None,
+        force: bool = False,
+        progress: Progress = None,
+    ) -> dict[str, Any]:
+        """Map the vectors of a file of any size to another file, as ``sememe migrate apply`` does.
+
+        NumPy arrays, safetensors, Parquet and Arrow are read and written, by the extension. Other columns of a table are kept.
+        An interrupted call is continued by the same call. ``precision`` is ``f16`` or ``f32``, by default that of the source;
+        ``column`` names the vectors of a table. Returns the number of rows, of rows that an interrupted call had left, and
+        the checksum of the file.
+        """
+        columns = None if column is None else [column]
         with reporting(progress, "mapping") as report:
-            return self._native.apply(rows, of, to, force, report)
+            written = self._native.apply_file((source, target), of, to, precision, columns, force, report)
+        return json.loads(written)
 
     def over(self, index: Any, **options: Any) -> MigratedIndex:
         """A live index of the old model that answers vectors of the new one.
@@ -144,9 +171,11 @@ class MigrationMap:
         The index is then mapped once, by :meth:`AdaptedIndex.index`. ``own`` are the rows of the queries in the index, if
         they are of texts that the index holds: nothing is learned from a query's own row, as in production there is none.
         """
-        rows, asked = as_rows(index, _INDEX), as_rows(queries, _QUERIES)
-        with reporting(progress, "adapting") as report:
-            return AdaptedIndex(self._native.adapt(rows, asked, None if own is None else list(own), report))
+        arrays = [as_rows(index, _INDEX), as_rows(queries, _QUERIES)]
+        del index, queries
+        rows = None if own is None else [int(row) for row in own]
+        with lending(arrays, [_INDEX, _QUERIES]) as lent, reporting(progress, "adapting") as report:
+            return AdaptedIndex(self._native.adapt(lent[0], lent[1], rows, report))
 
     def evaluate(
         self,
@@ -162,15 +191,35 @@ class MigrationMap:
         ``old`` and ``new`` are vectors of the same texts. ``questions`` has two columns: the row of a query, and the row of
         its answer. Without questions the answer of each of ``sample`` rows is its nearest other row by the new model.
         """
-        rows = [as_rows(old, _OLD), as_rows(new, _NEW)]
+        arrays = [as_rows(old, _OLD), as_rows(new, _NEW)]
+        del old, new
         asked = None
         if questions is not None:
             table = np.asarray(questions)
             if table.ndim != 2 or table.shape[1] != 2 or table.dtype.kind not in "iu":
                 raise ValueError("questions must have two columns of row numbers: of the query, and of its answer")
             asked = [(int(query), int(answer)) for query, answer in table]
-        with reporting(progress, "asking") as report:
-            return json.loads(self._native.evaluate(rows[0], rows[1], asked, sample, report))
+        with lending(arrays, [_OLD, _NEW]) as lent, reporting(progress, "asking") as report:
+            return json.loads(self._native.evaluate(lent[0], lent[1], asked, sample, report))
+
+    def monitor(
+        self, new: ArrayLike, old: ArrayLike | None = None, *, false_alarms: float = 0.01
+    ) -> dict[str, Any]:
+        """Whether fresh vectors are still like those of the fit, as ``sememe migrate monitor --json`` prints it.
+
+        ``new`` are vectors of the new model; with ``old``, those of the same texts by the old model, mapped queries are
+        compared with them too. ``rings`` is true if they differ. Of batches like the fit at most the share
+        ``false_alarms`` rings.
+        """
+        fresh = None if old is None else as_rows(old, _OLD)
+        return json.loads(self._native.monitor(as_rows(new, _NEW), fresh, false_alarms))
+
+    def export_onnx(self, path: Path, to: str = "old", *, of: str = "new") -> None:
+        """Write a map as a model of ONNX: opset 17, any number of rows, lengths scaled inside the graph.
+
+        Its input is ``vectors``, its output ``mapped``, both float32.
+        """
+        self._native.export_onnx(path, of, to)
 
     def __repr__(self) -> str:
         names = [self._about[side]["name"] or side for side in ("old", "new")]
