@@ -19,7 +19,7 @@ use sememe::retrieve::hits_files;
 use sememe::space::Space;
 use sememe::vectors::{self, Format};
 
-use crate::arguments::{BadUsage, Command, Evaluate, Global, Lexicon, Sememe};
+use crate::arguments::{BadUsage, Command, Evaluate, Global, Lexicon, Migrate, Sememe};
 use crate::progress::Interruption;
 use crate::signals::Ending;
 
@@ -116,6 +116,11 @@ fn outputs(command: &Command) -> Vec<PathBuf> {
         Command::Man(arguments) => {
             arguments.folder.iter().flat_map(|folder| commands::man::files_written(folder)).collect()
         }
+        // Segments of an interrupted `apply` are kept: the next one goes on with them.
+        Command::Migrate(Migrate::Fit(arguments)) => vec![arguments.output.clone()],
+        Command::Migrate(Migrate::Apply(arguments)) => vec![arguments.output.clone()],
+        Command::Migrate(Migrate::Export(arguments)) => vec![arguments.onnx.clone()],
+        Command::Migrate(Migrate::Evaluate(_) | Migrate::Monitor(_)) => Vec::new(),
         Command::Evaluate(_) | Command::Sample(_) | Command::Devices | Command::Completions(_) => Vec::new(),
         Command::Reproduce(arguments) => vec![arguments.output.clone()],
     }
@@ -165,6 +170,7 @@ fn run_command(command: &Command, global: &Global, interruption: &Arc<Interrupti
         Command::Export(arguments) => commands::export::run(arguments, global),
         Command::Project(arguments) => commands::project::run(arguments, global),
         Command::Evaluate(task) => commands::evaluate::run(task, global),
+        Command::Migrate(step) => commands::migrate::run(step, global),
         Command::Sample(arguments) => commands::sample::run(arguments, global),
         Command::Reproduce(arguments) => commands::reproduce::run(arguments, global),
         Command::Convert(arguments) => commands::convert::run(arguments, global),

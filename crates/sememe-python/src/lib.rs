@@ -15,6 +15,7 @@ mod evaluate;
 mod learning;
 mod lending;
 mod lexicon;
+mod migrate;
 mod moments;
 mod observed;
 mod options;
@@ -48,6 +49,8 @@ mod _sememe {
     use crate::lending::{Lent, lend};
     #[pymodule_export]
     use crate::lexicon::{Lexicon, Tuples};
+    #[pymodule_export]
+    use crate::migrate::{AdaptedIndex, MigrationMap};
     #[pymodule_export]
     use crate::moments::Evidence;
     #[pymodule_export]

@@ -37,6 +37,7 @@ pub mod files;
 pub mod gather;
 pub mod learn;
 pub mod lexicon;
+pub mod migrate;
 pub mod model;
 pub mod moments;
 mod names;

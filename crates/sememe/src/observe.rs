@@ -30,6 +30,8 @@ pub enum Stage {
     Shrinking,
     /// Tuning maps for retrieval, by the finish or by RCSLS; units are searches, then steps.
     Finishing,
+    /// Mapping rows of a file to another model's space; units are rows.
+    Mapping,
     /// Calibrating confidences on held-out translations; units are searches.
     Calibrating,
 }

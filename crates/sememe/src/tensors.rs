@@ -93,9 +93,20 @@ fn header(metadata: &impl Serialize, tensors: &mut [(String, Tensor)]) -> Vec<u8
         header.insert(name.clone(), entry);
         start = end;
     }
-    let mut header = Value::Object(header).to_string();
+    framed(Value::Object(header).to_string())
+}
+
+/// A header with its length before it, padded so that numbers are aligned.
+fn framed(mut header: String) -> Vec<u8> {
     header.extend(std::iter::repeat_n(' ', header.len().next_multiple_of(8) - header.len()));
     [&(header.len() as u64).to_le_bytes(), header.as_bytes()].concat()
+}
+
+/// The header of a file with the array `vectors` alone, whose numbers follow.
+pub(crate) fn vectors_header(is_half: bool, (rows, cols): (usize, usize)) -> Vec<u8> {
+    let (dtype, size) = if is_half { (Dtype::F16, 2) } else { (Dtype::F32, 4) };
+    let entry = json!({ "dtype": dtype, "shape": [rows, cols], "data_offsets": [0, rows * cols * size] });
+    framed(json!({ "vectors": entry }).to_string())
 }
 
 /// The longest header that the safetensors crate reads.
@@ -266,16 +277,33 @@ impl TensorFile {
         Ok(values)
     }
 
+    /// The numbers of a `rows` x `cols` matrix of f32, row-major and finite.
+    pub(crate) fn f32s(&self, name: &str, rows: usize, cols: usize) -> Result<Vec<f32>> {
+        let data = self.data(name, Dtype::F32)?;
+        self.check_shape(name, rows, cols)?;
+        let values = data.chunks_exact(4).map(|b| f32::from_le_bytes(b.try_into().expect("four bytes")));
+        let values: Vec<f32> = values.collect();
+        match values.iter().all(|value| value.is_finite()) {
+            true => Ok(values),
+            false => Err(self.error(format!("the array {name:?} contains NaN or infinity"))),
+        }
+    }
+
     /// A `rows` x `cols` matrix of finite numbers.
     pub(crate) fn matrix(&self, name: &str, rows: usize, cols: usize) -> Result<Mat> {
-        let (_, shape, ..) = self.locate(name)?;
-        // An empty dimension takes no storage, whatever the other one is: iterating over 2^60 empty rows would not end.
-        if shape != [rows, cols] || shape.contains(&0) {
-            let needed = format!("rows and columns are needed, {rows} x {cols} here");
-            return Err(self.error(format!("the array {name:?} is of shape {shape:?}; {needed}")));
-        }
+        self.check_shape(name, rows, cols)?;
         let values = self.f64s(name, rows.saturating_mul(cols))?;
         Ok(Mat::from_fn(rows, cols, |row, col| values[row * cols + col]))
+    }
+
+    fn check_shape(&self, name: &str, rows: usize, cols: usize) -> Result<()> {
+        let (_, shape, ..) = self.locate(name)?;
+        // An empty dimension takes no storage, whatever the other one is: iterating over 2^60 empty rows would not end.
+        if shape == [rows, cols] && !shape.contains(&0) {
+            return Ok(());
+        }
+        let needed = format!("rows and columns are needed, {rows} x {cols} here");
+        Err(self.error(format!("the array {name:?} is of shape {shape:?}; {needed}")))
     }
 
     fn data(&self, name: &str, dtype: Dtype) -> Result<&[u8]> {

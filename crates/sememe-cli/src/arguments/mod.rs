@@ -4,6 +4,7 @@ mod evaluation;
 mod fitting;
 mod gathering;
 mod learning;
+mod migration;
 mod paging;
 mod reading;
 mod reproduction;
@@ -30,6 +31,9 @@ pub use self::fitting::Fitting;
 use self::gathering::GATHERING;
 pub use self::gathering::{Gathering, Identical, Which};
 pub use self::learning::Learning;
+pub use self::migration::{
+    Migrate, MigrateApply, MigrateEvaluate, MigrateExport, MigrateFit, MigrateMonitor,
+};
 pub use self::paging::Page;
 use self::reading::parse_format;
 pub use self::reading::{Named, READING, Reading};
@@ -164,6 +168,9 @@ pub enum Command {
     /// Evaluate a space, or vectors as they are
     #[command(subcommand)]
     Evaluate(Evaluate),
+    /// Change the embedding model and keep the index: maps between the vectors of two models
+    #[command(subcommand)]
+    Migrate(Migrate),
     /// Draw words from the model of a space
     Sample(Sample),
     /// Reproduce the tables and figures of the paper on the data in a folder, and write a report

@@ -12,6 +12,7 @@ mod gather;
 pub mod inspect;
 pub mod lexicon;
 pub mod man;
+pub mod migrate;
 pub mod moments;
 pub mod neighbors;
 pub mod page;

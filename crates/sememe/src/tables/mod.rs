@@ -5,6 +5,7 @@
 
 mod columns;
 mod ipc;
+mod joined;
 mod lists;
 mod neighbors;
 mod page_headers;
@@ -25,6 +26,7 @@ pub(crate) use self::columns::{
     VECTOR, VectorColumns, WORD, find_column, find_text_columns, find_vector_column, is_text, is_vector, listed,
 };
 use self::ipc::{ArrowBatches, ArrowFile};
+pub(crate) use self::joined::{join, mapped_schema, mapped_vectors, part_writer};
 pub(crate) use self::lists::Lists;
 pub use self::neighbors::{neighbors_batch, write_neighbors};
 pub(crate) use self::pages::{Levels, ListPages, PageDecoder};
@@ -99,6 +101,23 @@ impl Table {
             File::Parquet(file) => Some(guarded(&self.path, || file.list_pages(column))),
             File::Arrow(_) => None,
         }
+    }
+
+    /// Number of rows of every part that can be read by itself: the row groups of Parquet. `None` for other files.
+    pub(crate) fn group_rows(&self) -> Option<Vec<usize>> {
+        match &self.file {
+            File::Parquet(file) => Some(file.group_rows()),
+            File::Arrow(_) => None,
+        }
+    }
+
+    /// [`Table::batches`] of some row groups of a Parquet file, or of the whole of another one.
+    pub(crate) fn batches_of_groups(&self, columns: &[usize], groups: Vec<usize>) -> Result<Batches<'_>> {
+        let batches = guarded(&self.path, || match &self.file {
+            File::Parquet(file) => file.batches_of_groups(columns, groups).map(Source::Parquet),
+            File::Arrow(file) => Ok(Source::Arrow(file.batches(columns))),
+        })?;
+        Ok(Batches { path: &self.path, source: batches })
     }
 
     /// The rows of some columns, in the order in which these are given.

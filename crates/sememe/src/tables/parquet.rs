@@ -11,6 +11,7 @@ use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
 };
 use parquet::errors::ParquetError;
+use parquet::file::metadata::ParquetMetaData;
 use parquet::file::reader::{ChunkReader, Length};
 
 use super::pages::{ListPages, PageDecoder};
@@ -54,6 +55,16 @@ impl ParquetFile {
         self.metadata.schema()
     }
 
+    /// The footer.
+    pub(super) fn metadata(&self) -> &ParquetMetaData {
+        self.metadata.metadata()
+    }
+
+    /// The content of the file.
+    pub(super) fn pieces(&self) -> &Pieces {
+        &self.pieces
+    }
+
     /// Number of rows that the footer declares.
     pub(super) fn rows(&self) -> u64 {
         u64::try_from(self.metadata.metadata().file_metadata().num_rows()).unwrap_or(0)
@@ -63,16 +74,28 @@ impl ParquetFile {
         self.pieces.len()
     }
 
+    /// Number of rows of each row group.
+    pub(super) fn group_rows(&self) -> Vec<usize> {
+        let groups = self.metadata.metadata().row_groups().iter();
+        groups.map(|group| usize::try_from(group.num_rows()).unwrap_or(0)).collect()
+    }
+
     pub(super) fn batches(&self, columns: &[usize]) -> Result<ParquetBatches> {
+        self.batches_of_groups(columns, (0..self.group_rows().len()).collect())
+    }
+
+    /// The rows of some row groups.
+    pub(super) fn batches_of_groups(&self, columns: &[usize], groups: Vec<usize>) -> Result<ParquetBatches> {
         let schema = self.metadata.parquet_schema();
         let leaves = (0..schema.num_columns()).filter(|&leaf| columns.contains(&schema.get_column_root_idx(leaf)));
-        for (leaf, group) in leaves.flat_map(|leaf| self.metadata.metadata().row_groups().iter().map(move |group| (leaf, group))) {
-            page_headers::check(&self.path, &self.pieces, group.column(leaf))?;
+        for (leaf, &group) in leaves.flat_map(|leaf| groups.iter().map(move |group| (leaf, group))) {
+            page_headers::check(&self.path, &self.pieces, self.metadata.metadata().row_group(group).column(leaf))?;
         }
         let mask = ProjectionMask::roots(schema, columns.iter().copied());
         let reader = ParquetRecordBatchReaderBuilder::new_with_metadata(self.pieces.clone(), self.metadata.clone())
             .with_projection(mask)
             .with_batch_size(BATCH_ROWS)
+            .with_row_groups(groups)
             .build()
             .map_err(|error| parquet_error(&self.path, &error))?;
         // A projection keeps the order of the file.

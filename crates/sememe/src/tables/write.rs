@@ -62,7 +62,11 @@ enum Writer {
 impl TableWriter {
     /// Creates a table of these columns. The metadata are written together with the version of sememe.
     pub(crate) fn create(path: &Path, format: TableFormat, fields: Vec<Field>, metadata: &Metadata) -> Result<Self> {
-        let schema = Arc::new(schema(fields, metadata));
+        Self::of_schema(path, format, Arc::new(schema(fields, metadata)))
+    }
+
+    /// Creates a table of a schema that was read from another one.
+    pub(crate) fn of_schema(path: &Path, format: TableFormat, schema: SchemaRef) -> Result<Self> {
         let output = Output::create(path)?;
         let writer = match format {
             TableFormat::Parquet => {
@@ -127,7 +131,7 @@ pub(crate) fn schema(fields: Vec<Field>, metadata: &Metadata) -> Schema {
     Schema::new_with_metadata(fields, metadata.map(|(key, value)| (key.to_owned(), value)).collect::<HashMap<_, _>>())
 }
 
-fn properties(schema: &Schema) -> WriterProperties {
+pub(super) fn properties(schema: &Schema) -> WriterProperties {
     let row_bytes = |field: &Field| match field.data_type() {
         DataType::FixedSizeList(_, size) => size_of::<f32>() * usize::try_from(*size).unwrap_or(0),
         _ => 16,
@@ -154,7 +158,7 @@ fn compression() -> Compression {
     }
 }
 
-fn failed(path: &Path, error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Error {
+pub(super) fn failed(path: &Path, error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Error {
     Error::write(path, io::Error::other(error))
 }
 

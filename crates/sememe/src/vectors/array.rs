@@ -1,5 +1,6 @@
 //! Plain arrays of numbers (`.npy`, safetensors) with a word list beside them.
 
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use half::{bf16, f16};
@@ -73,6 +74,23 @@ impl Array {
             return Err(Error::malformed(path, Place::Byte(bytes.len() as u64), problem));
         }
         Ok(Array { bytes, start, rows, cols, element, column_major })
+    }
+
+    /// Rows and columns.
+    pub(crate) fn shape(&self) -> (usize, usize) {
+        (self.rows, self.cols)
+    }
+
+    /// The type of its numbers.
+    pub(crate) fn element(&self) -> Element {
+        self.element
+    }
+
+    /// The numbers of some rows. Panics if there are not as many.
+    pub(crate) fn decode_rows(&self, rows: Range<usize>) -> Vec<f32> {
+        let mut values = Vec::with_capacity(rows.len() * self.cols);
+        rows.for_each(|row| self.decode_row(row, &mut values));
+        values
     }
 
     fn decode_row(&self, row: usize, out: &mut Vec<f32>) {

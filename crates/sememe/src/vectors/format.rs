@@ -94,7 +94,7 @@ impl Format {
     }
 
     /// Detects the format of a file by its content.
-    pub(super) fn detect(input: &Input) -> Result<Format> {
+    pub(crate) fn detect(input: &Input) -> Result<Format> {
         let head = input.head(text::HEAD)?;
         if head.is_empty() {
             return Err(Error::malformed(input.path(), Place::Whole, "is empty after decompression"));

@@ -1,6 +1,6 @@
 //! Word vectors: readers and writers for all file formats, with [`Embeddings`] in common.
 
-mod array;
+pub(crate) mod array;
 mod embeddings;
 #[cfg(feature = "fasttext")]
 mod fasttext;

@@ -113,7 +113,7 @@ pub(crate) fn to_bytes(matrix: &Matrix) -> Vec<u8> {
     bytes
 }
 
-fn header(dtype: &str, shape: (usize, usize)) -> Vec<u8> {
+pub(crate) fn header(dtype: &str, shape: (usize, usize)) -> Vec<u8> {
     let dictionary = format!("{{'descr': '{dtype}', 'fortran_order': False, 'shape': {shape:?}, }}");
     // NumPy aligns the data to 64 bytes: magic, version, length and the newline take 11.
     let padding = (64 - (dictionary.len() + 11) % 64) % 64;

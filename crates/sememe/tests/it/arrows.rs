@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 /// The modules of the library. Each may use those before it: so one can be read without those that come later.
 /// `linalg` is a crate of its own, which the library exports.
 #[rustfmt::skip]
-const ORDER: [&str; 23] = [
+const ORDER: [&str; 24] = [
     "linalg",
     "error",
     "observe", "names", "random", "device",
@@ -15,6 +15,7 @@ const ORDER: [&str; 23] = [
     "retrieve",
     "align", "learn", "space",
     "sample", "batches", "translate", "evaluate",
+    "migrate",
 ];
 
 /// A module that a line of source names.

@@ -16,6 +16,8 @@ mod golden;
 mod hostile;
 mod learning;
 mod lexicons;
+#[cfg(feature = "parquet")]
+mod migrating;
 mod models;
 mod properties;
 #[path = "../../src/random.rs"]

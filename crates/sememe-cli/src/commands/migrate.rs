@@ -1,0 +1,235 @@
+//! `sememe migrate`: another embedding model, the index kept.
+
+use std::path::{Path, PathBuf};
+
+use sememe::evaluate::Bootstrap;
+use sememe::files::{check_readable, check_writable};
+use sememe::migrate::{self, MigrateOptions, MigrationMap, Pairs, Recall, Side, StreamOptions};
+use sememe::vectors::{self, Matrix, ReadOptions};
+use serde_json::{Value, json};
+
+use crate::arguments::{
+    BadUsage, Global, Migrate, MigrateApply, MigrateEvaluate, MigrateExport, MigrateFit, MigrateMonitor, Named,
+};
+use crate::output::{self, count};
+use crate::progress::{Bar, Stopwatch};
+
+pub fn run(step: &Migrate, global: &Global) -> anyhow::Result<()> {
+    match step {
+        Migrate::Fit(arguments) => fit(arguments, global),
+        Migrate::Apply(arguments) => apply(arguments, global),
+        Migrate::Evaluate(arguments) => evaluate(arguments, global),
+        Migrate::Monitor(arguments) => monitor(arguments, global),
+        Migrate::Export(arguments) => export(arguments, global),
+    }
+}
+
+/// The files of both sides, `[old, new]`, in whatever order they were given.
+fn both_sides(vectors: &[Named]) -> anyhow::Result<[PathBuf; 2]> {
+    let find = |side: Side| {
+        let mut of_side = vectors.iter().filter(|named| named.name == side.to_string());
+        match (of_side.next(), of_side.next()) {
+            (Some(named), None) => Ok(named.path.clone()),
+            _ => Err(BadUsage(format!("give the vectors of each model once: old=FILE new=FILE ({side} is missing)"))),
+        }
+    };
+    let sides = [find(Side::Old)?, find(Side::New)?];
+    sides.iter().try_for_each(|path| check_readable(path))?;
+    Ok(sides)
+}
+
+fn side_of(named: &Named) -> anyhow::Result<Side> {
+    let unknown = |_| BadUsage(format!("{:?} is no side of a map: name it old, new or latent", named.name));
+    Ok(named.name.parse::<Side>().map_err(unknown)?)
+}
+
+fn read_options(columns: Option<Vec<String>>) -> ReadOptions {
+    ReadOptions::default().with_mmap(true).with_columns(columns)
+}
+
+fn read(path: &Path, columns: Option<Vec<String>>, global: &Global) -> anyhow::Result<Matrix> {
+    let bar = Bar::reading(global, path);
+    let matrix = vectors::read_matrix(path, &read_options(columns), &*bar);
+    bar.finish();
+    Ok(matrix?)
+}
+
+fn fit(arguments: &MigrateFit, global: &Global) -> anyhow::Result<()> {
+    let [old, new] = both_sides(&arguments.vectors)?;
+    check_writable(&arguments.output)?;
+    let mut stopwatch = Stopwatch::start(global);
+    let bar = Bar::new(global, "reading");
+    let rows = migrate::read_both(&old, &new, &read_options(arguments.column.names()), &*bar);
+    bar.finish();
+    let [old, new] = rows?;
+    let pairs = match &arguments.rows {
+        Some(path) => {
+            let rows = migrate::read_rows(path, old.rows())?;
+            Pairs::new(old.select(&rows), new.select(&rows))?
+        }
+        None => Pairs::new(old.clone(), new)?,
+    };
+    stopwatch.finished("reading");
+    if pairs.duplicates() > 0 {
+        let why = "occur again and count once";
+        output::warn(global, format_args!("{} pairs {why}", count(pairs.duplicates())));
+    }
+    let options = MigrateOptions::default()
+        .with_old_model(arguments.old_model.clone())
+        .with_new_model(arguments.new_model.clone())
+        .with_method(arguments.method)
+        .with_seed(global.seed);
+    let bar = Bar::new(global, "fitting");
+    let map = migrate::fit(&pairs, Some(&old), &options, &*bar);
+    bar.finish();
+    let map = map?;
+    stopwatch.finished("fitting");
+    map.write(&arguments.output)?;
+
+    output::result_beside(&arguments.output, global, described(&map, &arguments.output), || {
+        let row = |score: &migrate::CandidateScore| {
+            let to = format!("{} → {}", if score.to == Side::Old { Side::New } else { Side::Old }, score.to);
+            vec![format!("{to}: {}", score.method), score.parameters.clone(), format!("{:.1}", score.agreement)]
+        };
+        let scores = map.held_out.iter().map(row).collect();
+        let table = output::table(&["candidate", "parameters", "agreement on held-out clusters"], scores, true);
+        let chosen = format!("queries by {}, the index by {}", map.queries.method, map.index.method);
+        format!("{table}\n{} pairs; {chosen}; wrote {}", count(map.pairs), arguments.output.display())
+    })
+}
+
+fn described(map: &MigrationMap, path: &Path) -> Value {
+    let card = |card: &migrate::ModelCard| json!({ "name": card.name, "dimension": card.dim() });
+    json!({
+        "map": path,
+        "pairs": map.pairs,
+        "fingerprint": map.fingerprint,
+        "old": card(&map.old),
+        "new": card(&map.new),
+        "latent": map.latent_dim(),
+        "queries": map.queries.method,
+        "index": map.index.method,
+        "shrinkage": map.shrinkage,
+        "held_out": map.held_out,
+    })
+}
+
+fn apply(arguments: &MigrateApply, global: &Global) -> anyhow::Result<()> {
+    let map = MigrationMap::open(&arguments.map)?;
+    let from = side_of(&arguments.vectors)?;
+    let to = match (arguments.to, from) {
+        (Some(to), _) => to,
+        (None, Side::New) => Side::Old,
+        (None, Side::Old) => Side::New,
+        (None, _) => return Err(BadUsage("say where latent vectors go: --to old or --to new".to_owned()).into()),
+    };
+    let options = StreamOptions::new(from, to)
+        .with_precision(arguments.precision)
+        .with_columns(arguments.column.names())
+        .with_force(arguments.force);
+    let mut stopwatch = Stopwatch::start(global);
+    let bar = Bar::new(global, "mapping");
+    let streamed = map.apply_file(&arguments.vectors.path, &arguments.output, &options, &*bar);
+    bar.finish();
+    let streamed = streamed?;
+    stopwatch.finished("mapping");
+    if streamed.resumed > 0 {
+        output::note(global, format_args!("{} rows were there from an interrupted run", count(streamed.resumed)));
+    }
+    let mut json = serde_json::to_value(&streamed)?;
+    json["file"] = json!(arguments.output);
+    json["from"] = json!(from);
+    json["to"] = json!(to);
+    output::result(global, json, || {
+        let shape = format!("{} rows x {} as {}", count(streamed.rows), streamed.dimension, streamed.precision);
+        format!("wrote {shape} to {}\nBLAKE3 {}", arguments.output.display(), streamed.checksum)
+    })
+}
+
+fn evaluate(arguments: &MigrateEvaluate, global: &Global) -> anyhow::Result<()> {
+    let map = MigrationMap::open(&arguments.map)?;
+    let [old, new] = both_sides(&arguments.vectors)?;
+    let mut stopwatch = Stopwatch::start(global);
+    let (old, new) =
+        (read(&old, arguments.column.names(), global)?, read(&new, arguments.column.names(), global)?);
+    stopwatch.finished("reading");
+    let bar = Bar::new(global, "asking");
+    let evaluated = (|| -> Result<_, sememe::Error> {
+        let questions = match (&arguments.queries, arguments.sample) {
+            (Some(path), _) => migrate::read_questions(path, old.rows())?,
+            (None, sample) => {
+                MigrationMap::agreement_questions(&new, sample.map_or(1000, |sample| sample.get()), &*bar)?
+            }
+        };
+        map.evaluate(&old, &new, &questions, &Bootstrap { seed: global.seed, ..Bootstrap::default() }, &*bar)
+    })();
+    bar.finish();
+    let evaluated = evaluated?;
+    stopwatch.finished("asking");
+    output::result(global, serde_json::to_value(&evaluated)?, || {
+        let cell = |recall: &Recall, at: usize| {
+            let [low, high] = recall.intervals.get(&at).copied().unwrap_or_default();
+            format!("{:.1} ({low:.1}–{high:.1})", recall.at(at))
+        };
+        let row = |(name, recall): (&str, &Recall)| {
+            vec![name.to_owned(), cell(recall, 1), cell(recall, 10), format!("{:.1}", recall.mrr)]
+        };
+        let rows = evaluated.ways().into_iter().map(row).collect();
+        let table = output::table(&["way of asking", "recall@1", "recall@10", "MRR"], rows, true);
+        format!("{table}\n{} questions; per cent, with 95 % intervals", count(evaluated.questions))
+    })
+}
+
+fn monitor(arguments: &MigrateMonitor, global: &Global) -> anyhow::Result<()> {
+    let map = MigrationMap::open(&arguments.map)?;
+    let mut sides: [Option<Matrix>; 2] = [None, None];
+    for named in &arguments.vectors {
+        let place = match side_of(named)? {
+            Side::Old => 0,
+            Side::New => 1,
+            _ => return Err(BadUsage("latent vectors are not monitored; give new=FILE, or old=FILE new=FILE".to_owned()).into()),
+        };
+        sides[place] = Some(read(&named.path, arguments.column.names(), global)?);
+    }
+    let [old, new] = &sides;
+    let Some(new) = new else {
+        return Err(BadUsage("give fresh vectors of the new model: new=FILE".to_owned()).into());
+    };
+    let report = map.monitor(new, old.as_ref(), arguments.false_alarms)?;
+    output::result(global, serde_json::to_value(&report)?, || {
+        let row = |check: &migrate::Check| {
+            vec![
+                check.name.clone(),
+                format!("{:.4}", check.mean),
+                format!("{:.4}", check.usual),
+                format!("{:.1}", check.standard_errors),
+                format!("{:.1}", check.limit),
+                (if check.rings { "rings" } else { "quiet" }).to_owned(),
+            ]
+        };
+        let rows = report.checks.iter().map(row).collect();
+        output::table(&["check", "mean", "usual", "standard errors", "limit", "alarm"], rows, true)
+    })?;
+    match report.rings {
+        true => Err(anyhow::anyhow!("these vectors are not like those of the fit: {}", report.rung().join(", "))),
+        false => Ok(()),
+    }
+}
+
+fn export(arguments: &MigrateExport, global: &Global) -> anyhow::Result<()> {
+    let map = MigrationMap::open(&arguments.map)?;
+    let route = map.route(arguments.from, arguments.to)?;
+    sememe::files::write(&arguments.onnx, &route.to_onnx())?;
+    let json = json!({
+        "file": arguments.onnx,
+        "from": arguments.from,
+        "to": arguments.to,
+        "opset": 17,
+        "input": { "name": "vectors", "dimension": route.from_dim() },
+        "output": { "name": "mapped", "dimension": route.to_dim() },
+    });
+    output::result_beside(&arguments.onnx, global, json, || {
+        let (from, to) = (route.from_dim(), route.to_dim());
+        format!("wrote {} ({from} → {to} numbers a row, opset 17)", arguments.onnx.display())
+    })
+}

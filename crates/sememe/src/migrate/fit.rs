@@ -1,0 +1,202 @@
+//! Fitting: the candidates, the choice among them, and the fit of the chosen ones to all pairs.
+
+use serde::{Deserialize, Serialize};
+
+use super::candidates::Candidate;
+use super::choice::{choose, units};
+use super::geometry::{Geometry, Reference};
+use super::map::{Chosen, MigrationMap, ModelCard, Side};
+use super::pair_moments::{PairMoments, covariance_of};
+use super::{Affine, MapMethod, Pairs, hubs};
+use crate::error::{Error, Result};
+use crate::linalg::{Cholesky, block, trace};
+use crate::moments::PatternMoments;
+use crate::names::setters;
+use crate::observe::{Meter, Observer, Stage};
+use crate::prepare::scale_to_unit;
+use crate::random::Random;
+use crate::retrieve::kernel::dot;
+use crate::vectors::Matrix;
+
+/// Options of [`fit`].
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct MigrateOptions {
+    /// The name of the old model.
+    pub old_model: Option<String>,
+    /// The name of the new model.
+    pub new_model: Option<String>,
+    /// Only this method, instead of the best by held-out clusters.
+    pub method: Option<MapMethod>,
+    /// Seed of everything that is drawn.
+    pub seed: u64,
+}
+
+setters!(MigrateOptions {
+    /// Sets [`MigrateOptions::old_model`].
+    with_old_model: old_model = Option<String>,
+    /// Sets [`MigrateOptions::new_model`].
+    with_new_model: new_model = Option<String>,
+    /// Sets [`MigrateOptions::method`].
+    with_method: method = Option<MapMethod>,
+    /// Sets [`MigrateOptions::seed`].
+    with_seed: seed = u64,
+});
+
+/// Minimum number of pairs of a fit: with fewer nothing can be held out.
+pub const MIN_PAIRS: usize = 50;
+/// One in this number of pairs is held out to measure what is usual, but at most so many.
+const HELD_OUT_SHARE: usize = 5;
+const MAX_HELD_OUT: usize = 1000;
+/// The shrinkage of the latent space where another method was asked for.
+const USUAL_SHRINKAGE: f64 = 0.3;
+
+/// Fits a map between two models. `index` are old vectors without partners, such as the whole index, if they are at hand:
+/// they tell of texts that the pairs lack. The candidates are compared on held-out clusters of texts; the best one is
+/// fitted to all pairs. As the baselines are candidates, the map is never worse than they are by that measure.
+///
+/// ```
+/// use sememe::{migrate::{self, Pairs, Side}, vectors::Matrix};
+///
+/// let new: Vec<f32> = (0..400).map(|x| ((x * x) as f32).sin()).collect();
+/// let old: Vec<f32> = new.chunks(4).flat_map(|x| [x[1], -x[0], x[3], x[2]]).collect();
+/// let pairs = Pairs::new(Matrix::new(old, 4), Matrix::new(new, 4))?;
+/// let map = migrate::fit(&pairs, None, &Default::default(), &())?;
+/// let queries = map.apply(Side::New, Side::Old, pairs.new_rows())?;
+/// assert!((queries.row(7)[0] - pairs.old().row(7)[0]).abs() < 0.2);
+/// # Ok::<(), sememe::Error>(())
+/// ```
+pub fn fit(
+    pairs: &Pairs,
+    index: Option<&Matrix>,
+    options: &MigrateOptions,
+    observer: &dyn Observer,
+) -> Result<MigrationMap> {
+    if pairs.len() < MIN_PAIRS {
+        return Err(Error::NotEnoughData(format!(
+            "there are {} different pairs; at least {MIN_PAIRS} are needed, and thousands are better",
+            pairs.len()
+        )));
+    }
+    let mut index = index.unwrap_or(pairs.old()).clone();
+    if index.cols() != pairs.old().cols() {
+        let expected = format!("the old vectors of the pairs have {}", pairs.old().cols());
+        return Err(Error::argument("length of the index's vectors", index.cols(), expected));
+    }
+    scale_to_unit(&mut index);
+    let of_index = covariance_of(&index);
+    let candidates = Candidate::all(options.method);
+    let meter = Meter::new(observer, Stage::Fitting, 2 * units(candidates.len()) + 1);
+    let (for_queries, mut scores) =
+        choose(pairs, Some(&of_index), (&candidates, Side::Old), options.seed, &meter)?;
+    let exchanged = pairs.exchanged();
+    let (for_index, further) = choose(&exchanged, None, (&candidates, Side::New), options.seed, &meter)?;
+    let ridges: Vec<Candidate> = Candidate::all(Some(MapMethod::Ridge));
+    let best_ridge = best_of(&scores, &ridges).unwrap_or(ridges[0]);
+    let shrinkages: Vec<Candidate> = Candidate::all(Some(MapMethod::Ibfa));
+    let shrinkage = match best_of(&scores, &shrinkages) {
+        Some(Candidate::Ibfa(shrinkage)) => shrinkage,
+        _ => USUAL_SHRINKAGE,
+    };
+    scores.extend(further);
+
+    let moments = PairMoments::of(pairs.old(), pairs.new_rows());
+    let under = moments.under(&of_index)?;
+    let queries_map = |seen: &Pairs, moments: &PairMoments, under: &PairMoments| -> Result<Affine> {
+        let map = for_queries.fit(moments, under)?;
+        match for_queries {
+            Candidate::Ibfa(_) => hubs::shifted(map, seen.new_rows(), &index),
+            _ => Ok(map),
+        }
+    };
+    let back_moments = moments.exchanged();
+    let index_map = for_index.fit(&back_moments, &back_moments)?;
+    let index_map = match for_index {
+        Candidate::Ibfa(_) => hubs::shifted(index_map, pairs.old(), pairs.new_rows())?,
+        _ => index_map,
+    };
+    let latent = under.latent(shrinkage)?;
+    let back = [way_back(&latent[0], pairs.old())?, way_back(&latent[1], pairs.new_rows())?];
+
+    // What is usual is measured on pairs that a fit has not seen.
+    let (seen, held_out) = split(pairs, options.seed);
+    let seen_moments = PairMoments::of(seen.old(), seen.new_rows());
+    let of_seen = queries_map(&seen, &seen_moments, &seen_moments.under(&of_index)?)?;
+    let residual = Reference::of(&residuals(&of_seen, &held_out)?);
+    let card = |name: &Option<String>, side: Side, seen: &Matrix, held_out: &Matrix| -> Result<ModelCard> {
+        Ok(ModelCard { name: name.clone(), geometry: Geometry::fit(seen, held_out, &side.to_string())? })
+    };
+    meter.advance(1)?;
+    Ok(MigrationMap {
+        old: card(&options.old_model, Side::Old, seen.old(), held_out.old())?,
+        new: card(&options.new_model, Side::New, seen.new_rows(), held_out.new_rows())?,
+        queries: Chosen { map: queries_map(pairs, &moments, &under)?, method: for_queries.method() },
+        index: Chosen { map: index_map, method: for_index.method() },
+        latent,
+        back,
+        baselines: [
+            (MapMethod::Procrustes, Candidate::Procrustes.fit(&moments, &under)?),
+            (MapMethod::Ridge, best_ridge.fit(&moments, &under)?),
+        ]
+        .into(),
+        held_out: scores,
+        shrinkage,
+        moments,
+        residual,
+        pairs: pairs.len(),
+        fingerprint: fingerprint(pairs),
+    })
+}
+
+/// The best of some candidates, by the scores of all.
+fn best_of(scores: &[super::CandidateScore], among: &[Candidate]) -> Option<Candidate> {
+    let score = |candidate: &Candidate| {
+        let is_own = |score: &&super::CandidateScore| {
+            score.method == candidate.method() && score.parameters == candidate.parameters()
+        };
+        scores.iter().find(is_own).map(|score| score.agreement)
+    };
+    let known = among.iter().filter_map(|candidate| Some((score(candidate)?, *candidate)));
+    known.max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, candidate)| candidate)
+}
+
+/// Pairs that a fit sees and pairs that it does not.
+fn split(pairs: &Pairs, seed: u64) -> (Pairs, Pairs) {
+    let mut rows: Vec<usize> = (0..pairs.len()).collect();
+    let mut random = Random::new(seed);
+    let count = (pairs.len() / HELD_OUT_SHARE).min(MAX_HELD_OUT);
+    for at in 0..count {
+        rows.swap(at, at + random.below(pairs.len() - at));
+    }
+    let (held_out, seen) = rows.split_at(count);
+    (pairs.select(seen), pairs.select(held_out))
+}
+
+/// One minus the cosine of every mapped new vector to the old vector of the same text.
+pub(super) fn residuals(map: &Affine, pairs: &Pairs) -> Result<Vec<f64>> {
+    let mapped = map.apply(pairs.new_rows())?;
+    Ok((0..pairs.len()).map(|row| 1.0 - dot(mapped.row(row), pairs.old().row(row))).collect())
+}
+
+/// The map from latent vectors back to the vectors of a model: a linear regression with an intercept.
+fn way_back(latent: &Affine, rows: &Matrix) -> Result<Affine> {
+    let from = latent.apply(rows)?;
+    let moments = PatternMoments::of_rows(&from, rows, &vec![1.0; rows.rows()]);
+    let covariance = moments.covariance();
+    let (of_from, of_to) = ((0, from.cols()), (from.cols(), rows.cols()));
+    let mut own = block(&covariance, of_from, of_from);
+    // Enough for directions without variance; the others hardly change.
+    let added = 1e-6 * trace(&own) / from.cols() as f64;
+    (0..from.cols()).for_each(|i| own[(i, i)] += added);
+    let factor = Cholesky::new(&own, "the covariance of latent vectors")?;
+    let map = factor.solve(&block(&covariance, of_from, of_to)).transpose().to_owned();
+    let (mean_from, mean_to) = moments.mean.split_at(from.cols());
+    Ok(Affine::centred(&map, Some(mean_from), Some(mean_to)))
+}
+
+fn fingerprint(pairs: &Pairs) -> String {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update_rayon(bytemuck::cast_slice(pairs.old().as_slice()));
+    hasher.update_rayon(bytemuck::cast_slice(pairs.new_rows().as_slice()));
+    hasher.finalize().to_hex().to_string()
+}

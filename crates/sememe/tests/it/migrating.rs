@@ -1,0 +1,260 @@
+//! Maps between two embedding models, on synthetic texts.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use sememe::migrate::{self, MapMethod, MigrationMap, Pairs, Precision, Question, Side, StreamOptions};
+use sememe::vectors::{self, Matrix, ReadOptions};
+
+use crate::random::Random;
+
+const OLD: usize = 24;
+const NEW: usize = 32;
+const HIDDEN: usize = 16;
+
+/// Texts of two domains as two models see them: noisy linear images of hidden vectors. Texts come in groups of four, which
+/// are nearest to each other.
+struct Texts {
+    old: Matrix,
+    new: Matrix,
+}
+
+/// What the models are, apart from the texts.
+struct Models {
+    old: Vec<f32>,
+    new: Vec<f32>,
+}
+
+impl Models {
+    fn new(seed: u64) -> Self {
+        let mut random = Random::new(seed);
+        let mut loadings = |dim: usize| (0..dim * HIDDEN).map(|_| random.normal() as f32).collect();
+        Models { old: loadings(OLD), new: loadings(NEW) }
+    }
+
+    fn texts(&self, count: usize, seed: u64) -> Texts {
+        let mut random = Random::new(seed);
+        let mut centre = vec![0.0; HIDDEN];
+        let mut values = [Vec::new(), Vec::new()];
+        for text in 0..count {
+            if text % 4 == 0 {
+                centre = (0..HIDDEN).map(|_| random.normal() as f32).collect();
+            }
+            let hidden: Vec<f32> = centre.iter().map(|x| x + 0.3 * random.normal() as f32).collect();
+            for (loadings, values) in [&self.old, &self.new].into_iter().zip(&mut values) {
+                for row in loadings.chunks_exact(HIDDEN) {
+                    let image: f32 = row.iter().zip(&hidden).map(|(a, b)| a * b).sum();
+                    values.push(1.0 + image + 0.3 * random.normal() as f32);
+                }
+            }
+        }
+        let [old, new] = values;
+        Texts { old: Matrix::new(old, OLD), new: Matrix::new(new, NEW) }
+    }
+}
+
+fn fitted(models: &Models) -> MigrationMap {
+    let texts = models.texts(1200, 1);
+    let pairs = Pairs::new(texts.old, texts.new).unwrap();
+    migrate::fit(&pairs, None, &Default::default(), &()).unwrap()
+}
+
+fn questions(count: usize) -> Vec<Question> {
+    let of_group = |query: usize| (query + 1..query + 4).map(move |answer| Question { query, answer });
+    (0..count).step_by(4).flat_map(of_group).collect()
+}
+
+#[test]
+fn a_map_answers_like_the_models_and_better_than_nothing() {
+    let models = Models::new(7);
+    let map = fitted(&models);
+    let texts = models.texts(400, 2);
+    let evaluation = map.evaluate(&texts.old, &texts.new, &questions(400), &Default::default(), &()).unwrap();
+    let at = |name: &str| evaluation.ways().into_iter().find(|(way, _)| *way == name).unwrap().1.at(10);
+    assert_eq!(evaluation.questions, 300);
+    for way in ["old", "new", "mapped", "latent", "indexed"] {
+        assert!(at(way) > 80.0, "{way}: {}", at(way));
+    }
+    // Vectors of different lengths cannot be asked as they are.
+    assert!(evaluation.unmapped.is_none());
+    let best = |methods: &[MapMethod]| {
+        let of = map.held_out.iter().filter(|score| score.to == Side::Old && methods.contains(&score.method));
+        of.map(|score| score.agreement).fold(0.0, f64::max)
+    };
+    let baselines = best(&[MapMethod::Procrustes, MapMethod::Ridge, MapMethod::LowRank]);
+    assert!(best(&[map.queries.method]) >= baselines, "the chosen map is never worse than a baseline");
+}
+
+#[test]
+fn a_map_survives_its_file_to_the_bit() {
+    let models = Models::new(3);
+    let map = fitted(&models);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("map.safetensors");
+    map.write(&path).unwrap();
+    let read = MigrationMap::open(&path).unwrap();
+    let texts = models.texts(40, 9);
+    for (from, to, rows) in [
+        (Side::New, Side::Old, &texts.new),
+        (Side::Old, Side::New, &texts.old),
+        (Side::New, Side::Latent, &texts.new),
+        (Side::Old, Side::Latent, &texts.old),
+    ] {
+        assert_eq!(map.apply(from, to, rows).unwrap().as_slice(), read.apply(from, to, rows).unwrap().as_slice());
+    }
+    let adapted = [&map, &read].map(|map| map.adapt(&texts.old, &texts.new, None, &()).unwrap().index(&texts.old).unwrap());
+    assert_eq!(adapted[0].as_slice(), adapted[1].as_slice());
+    assert!(map.apply(Side::Old, Side::Old, &texts.old).is_err());
+    // A file that is cut off, or of another kind, is refused.
+    let bytes = fs::read(&path).unwrap();
+    fs::write(&path, &bytes[..bytes.len() - 100]).unwrap();
+    assert!(MigrationMap::open(&path).is_err());
+}
+
+#[test]
+fn latent_vectors_lead_back_to_both_models() {
+    let models = Models::new(4);
+    let map = fitted(&models);
+    let texts = models.texts(100, 5);
+    for (side, rows) in [(Side::Old, &texts.old), (Side::New, &texts.new)] {
+        let back = map.apply(Side::Latent, side, &map.apply(side, Side::Latent, rows).unwrap()).unwrap();
+        for row in 0..rows.rows() {
+            let length = rows.row(row).iter().map(|x| x * x).sum::<f32>().sqrt();
+            let cosine: f32 = rows.row(row).iter().zip(back.row(row)).map(|(a, b)| a * b / length).sum();
+            assert!(cosine > 0.9, "{side} {row}: {cosine}");
+        }
+    }
+}
+
+#[test]
+fn constant_dimensions_and_duplicates_do_no_harm() {
+    let models = Models::new(8);
+    let mut texts = models.texts(400, 1);
+    texts.new.as_mut_slice().chunks_exact_mut(NEW).for_each(|row| row[3] = 1e-33);
+    let rows: Vec<usize> = (0..400).chain(0..100).collect();
+    let pairs = Pairs::new(texts.old.select(&rows), texts.new.select(&rows)).unwrap();
+    assert_eq!((pairs.len(), pairs.duplicates()), (400, 100));
+    let map = migrate::fit(&pairs, None, &Default::default(), &()).unwrap();
+    let mapped = map.apply(Side::New, Side::Old, pairs.new_rows()).unwrap();
+    assert!(mapped.as_slice().iter().all(|x| x.is_finite()));
+    // Too few pairs are refused.
+    assert!(migrate::fit(&pairs.select(&[0, 1, 2]), None, &Default::default(), &()).is_err());
+}
+
+#[test]
+fn another_model_of_the_same_dimension_is_refused_and_another_domain_is_not() {
+    let models = Models::new(2);
+    let map = fitted(&models);
+    assert!(map.check_model(Side::New, &models.texts(200, 6).new).is_ok());
+    let error = map.check_model(Side::New, &Models::new(55).texts(200, 6).new).unwrap_err().to_string();
+    assert!(error.contains("new model"), "{error}");
+    // One row tells nothing.
+    assert!(map.check_model(Side::New, &Models::new(55).texts(1, 6).new).is_ok());
+}
+
+#[test]
+fn the_alarm_rings_for_what_changed_and_rarely_for_what_did_not() {
+    let models = Models::new(2);
+    let map = fitted(&models);
+    let share = 0.05;
+    let rings = |texts: &Texts| map.monitor(&texts.new, Some(&texts.old), share).unwrap().rings;
+    let false_alarms = (0..100).filter(|&batch| rings(&models.texts(200, 1000 + batch))).count();
+    // Ten of a hundred would happen by chance once in forty times; batches of groups of texts vary more than single ones.
+    assert!(false_alarms <= 10, "{false_alarms}");
+    let clean = models.texts(200, 77);
+    let shuffled: Vec<usize> = (0..200).map(|row| (row + 8) % 200).collect();
+    let shuffled = Texts { old: clean.old.select(&shuffled), new: clean.new.clone() };
+    assert!(rings(&shuffled));
+    assert!(map.monitor(&Models::new(55).texts(200, 6).new, None, share).unwrap().rings);
+    assert!(map.monitor(&clean.new, None, 0.9).is_err());
+    assert!(map.monitor(&clean.new.select(&[0, 1]), None, share).is_err());
+}
+
+fn write_npy(path: &Path, rows: &Matrix) {
+    fs::write(path, vectors::matrix_to_npy(rows)).unwrap();
+}
+
+#[test]
+fn files_of_every_format_are_mapped_alike() {
+    let models = Models::new(2);
+    let map = fitted(&models);
+    let texts = models.texts(1000, 6);
+    let expected = map.apply(Side::New, Side::Old, &texts.new).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str| -> PathBuf { folder.path().join(name) };
+    write_npy(&file("queries.npy"), &texts.new);
+    let options = StreamOptions::new(Side::New, Side::Old);
+    for name in ["a.npy", "a.safetensors", "a.parquet", "a.arrow"] {
+        let streamed = map.apply_file(&file("queries.npy"), &file(name), &options, &()).unwrap();
+        assert_eq!((streamed.rows, streamed.dimension, streamed.resumed), (1000, OLD, 0));
+        let read = vectors::read_matrix(&file(name), &ReadOptions::default(), &()).unwrap();
+        assert_eq!(read.as_slice(), expected.as_slice(), "{name}");
+        assert_eq!(streamed.checksum, checksum_of(&file(name)), "{name}");
+        // Every format is read as well as written.
+        let latent = file(&format!("latent-{name}"));
+        let back = StreamOptions::new(Side::Old, Side::Latent).with_force(true);
+        map.apply_file(&file(name), &latent, &back, &()).unwrap();
+        let read = vectors::read_matrix(&latent, &ReadOptions::default(), &()).unwrap();
+        assert_eq!(read.as_slice(), map.apply(Side::Old, Side::Latent, &expected).unwrap().as_slice(), "{name}");
+        let half = file(&format!("half-{name}"));
+        let options = options.clone().with_precision(Some(Precision::F16));
+        assert_eq!(map.apply_file(&file("queries.npy"), &half, &options, &()).unwrap().precision, Precision::F16);
+        let half = vectors::read_matrix(&half, &ReadOptions::default(), &()).unwrap();
+        assert!(half.as_slice().iter().zip(expected.as_slice()).all(|(a, b)| (a - b).abs() < 1e-3), "{name}");
+    }
+    assert!(!file("a.npy.parts").exists());
+}
+
+fn checksum_of(path: &Path) -> String {
+    blake3::hash(&fs::read(path).unwrap()).to_hex().to_string()
+}
+
+#[test]
+fn an_interrupted_stream_goes_on_with_the_same_result() {
+    let models = Models::new(2);
+    let map = fitted(&models);
+    let texts = models.texts(1000, 6);
+    let folder = tempfile::tempdir().unwrap();
+    let (input, output) = (folder.path().join("q.npy"), folder.path().join("out.npy"));
+    write_npy(&input, &texts.new);
+    let options = StreamOptions::new(Side::New, Side::Old);
+    let whole = map.apply_file(&input, &output, &options, &()).unwrap();
+    fs::remove_file(&output).unwrap();
+    // Stopped at once: nothing is under the final name.
+    let stop = |_event: sememe::observe::Event| std::ops::ControlFlow::Break(());
+    assert!(matches!(map.apply_file(&input, &output, &options, &stop), Err(sememe::Error::Stopped)));
+    assert!(!output.exists() && folder.path().join("out.npy.parts").exists());
+    // A segment of another map is not taken for one of this.
+    let other = fitted(&Models::new(12));
+    assert!(other.apply_file(&input, &output, &options.clone().with_force(true), &()).is_ok());
+    let again = map.apply_file(&input, &output, &options, &()).unwrap();
+    assert_eq!(again.checksum, whole.checksum);
+}
+
+#[test]
+fn wrong_files_are_refused_with_their_rows() {
+    let models = Models::new(2);
+    let map = fitted(&models);
+    let folder = tempfile::tempdir().unwrap();
+    let (input, output) = (folder.path().join("q.npy"), folder.path().join("out.npy"));
+    let options = StreamOptions::new(Side::New, Side::Old);
+    let refused = |rows: &Matrix, options: &StreamOptions| {
+        write_npy(&input, rows);
+        let error = map.apply_file(&input, &output, options, &()).unwrap_err();
+        assert!(!output.exists());
+        format!("{error}: {:?}", std::error::Error::source(&error).map(ToString::to_string))
+    };
+    let texts = models.texts(1000, 6);
+    let mut wrong = texts.new.clone();
+    wrong.as_mut_slice()[NEW * 700] = f32::NAN;
+    // The sample that tells the model does not look at every row.
+    let error = refused(&wrong, &options.clone().with_force(true));
+    assert!(error.contains("row 700"), "{error}");
+    let error = refused(&texts.old, &options);
+    assert!(error.contains("length"), "{error}");
+    let error = refused(&Models::new(55).texts(1000, 6).new, &options);
+    assert!(error.contains("new model"), "{error}");
+    write_npy(&input, &Models::new(55).texts(1000, 6).new);
+    assert!(map.apply_file(&input, &output, &options.with_force(true), &()).is_ok());
+    assert!(map.apply_file(&input, &folder.path().join("out.vec"), &StreamOptions::new(Side::New, Side::Old), &()).is_err());
+}

@@ -1,0 +1,247 @@
+"""The map between two models."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from os import PathLike
+from typing import Any, Union
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .. import _sememe
+from .._arrays import Rows, as_rows, lending
+from .._progress import Progress, reporting
+from .live import MigratedIndex
+
+Path = Union[str, "PathLike[str]"]
+
+#: Names of the arrays in error messages.
+_OLD, _NEW, _INDEX, _QUERIES = (
+    "the array of old vectors",
+    "the array of new vectors",
+    "the array of the index",
+    "the array of queries",
+)
+
+
+def fit(
+    old: ArrayLike,
+    new: ArrayLike,
+    *,
+    index: ArrayLike | None = None,
+    old_model: str | None = None,
+    new_model: str | None = None,
+    method: str | None = None,
+    seed: int = 0,
+    progress: Progress = None,
+) -> MigrationMap:
+    """Fit a map to vectors of the same texts by an old and a new model.
+
+    Parameters
+    ----------
+    old, new
+        Row ``i`` of both is of the same text. Lengths of vectors do not matter; exact duplicates are left out.
+    index
+        Vectors of the old index, all or a sample of many: they tell of texts that the pairs lack.
+    old_model, new_model
+        Names of the models, which the map remembers.
+    method
+        ``procrustes``, ``ridge``, ``low-rank`` or ``ibfa``, instead of the best on held-out clusters of texts.
+    seed
+        Of everything that is drawn.
+    progress
+        Receives the progress: a function of two numbers, ``tqdm``, or True.
+    """
+    arrays = [as_rows(old, _OLD), as_rows(new, _NEW), *([] if index is None else [as_rows(index, _INDEX)])]
+    del old, new, index  # Arrays that nobody else refers to need no copy.
+    with lending(arrays, [_OLD, _NEW, _INDEX]) as lent, reporting(progress, "fitting") as report:
+        of_index = lent[2] if len(lent) > 2 else None
+        native = _sememe.MigrationMap.fit(lent[0], lent[1], of_index, old_model, new_model, method, seed, report)
+    return MigrationMap(native)
+
+
+class MigrationMap:
+    """A fitted map between the vectors of an old and of a new model; :func:`fit` makes it, :meth:`open` reads it."""
+
+    def __init__(self, native: _sememe.MigrationMap):
+        self._native = native
+        self._about: dict[str, Any] = json.loads(native.description())
+
+    @classmethod
+    def open(cls, path: Path) -> MigrationMap:
+        """Read a map that :meth:`save` or ``sememe migrate fit`` wrote."""
+        return cls(_sememe.MigrationMap.open(path))
+
+    def save(self, path: Path) -> None:
+        """Write the map, as ``sememe migrate fit`` does."""
+        self._native.write(path)
+
+    @property
+    def old_dim(self) -> int:
+        """Length of vectors of the old model."""
+        return int(self._about["old"]["dim"])
+
+    @property
+    def new_dim(self) -> int:
+        """Length of vectors of the new model."""
+        return int(self._about["new"]["dim"])
+
+    @property
+    def latent_dim(self) -> int:
+        """Length of latent vectors."""
+        return int(self._about["latent"])
+
+    @property
+    def about(self) -> dict[str, Any]:
+        """What the map knows: its models, the number of pairs, the methods, and how candidates did on held-out pairs."""
+        return dict(self._about)
+
+    def apply(
+        self, vectors: ArrayLike, to: str = "old", *, of: str = "new", force: bool = False, progress: Progress = None
+    ) -> Rows:
+        """Vectors of one side mapped to another, with length 1.
+
+        By default vectors of the new model become queries for the old index as it is. Sides are ``old``, ``new`` and
+        ``latent``, where vectors of both models can be mixed. Vectors that look like those of another model are refused,
+        unless ``force`` is set; fewer than 20 rows tell too little, and pass. Zero vectors stay zero.
+        """
+        name = f"the array of {of} vectors"
+        arrays = [as_rows(vectors, name)]
+        del vectors
+        with lending(arrays, [name]) as lent, reporting(progress, "mapping") as report:
+            return self._native.apply(lent[0], of, to, force, report)
+
+    def apply_file(
+        self,
+        source: Path,
+        target: Path,
+        to: str = "old",
+        *,
+        of: str = "new",
+        precision: str | None = None,
+        column: str | None = None,
+        force: bool = False,
+        progress: Progress = None,
+    ) -> dict[str, Any]:
+        """Map the vectors of a file of any size to another file, as ``sememe migrate apply`` does.
+
+        NumPy arrays, safetensors, Parquet and Arrow are read and written, by the extension. Other columns of a table are kept.
+        An interrupted call is continued by the same call. ``precision`` is ``f16`` or ``f32``, by default that of the source;
+        ``column`` names the vectors of a table. Returns the number of rows, of rows that an interrupted call had left, and
+        the checksum of the file.
+        """
+        columns = None if column is None else [column]
+        with reporting(progress, "mapping") as report:
+            written = self._native.apply_file((source, target), of, to, precision, columns, force, report)
+        return json.loads(written)
+
+    def over(self, index: Any, **options: Any) -> MigratedIndex:
+        """A live index of the old model that answers vectors of the new one.
+
+        ``index`` is an index of faiss or usearch, a synchronous table of LanceDB (options: ``id`` and ``vector``, names
+        of columns), a connection of psycopg to PostgreSQL with pgvector (options: ``table``, ``id`` and ``vector``), or
+        any object with ``dim`` and ``search(queries, k)``, as :class:`Index` has them.
+
+        >>> import numpy as np
+        >>> from sememe import migrate
+        >>> class Exact:
+        ...     dim = 2
+        ...     def search(self, queries, k):
+        ...         scores = queries @ np.eye(2, dtype="float32")
+        ...         ids = np.argsort(-scores)[:, :k]
+        ...         return migrate.Answers(ids, np.take_along_axis(scores, ids, 1))
+        >>> x = np.random.default_rng(0).normal(size=(100, 2))
+        >>> migrate.fit(x[:, ::-1], x, method="procrustes").over(Exact()).search([[0.1, 2]], k=1).ids
+        array([[0]])
+        """
+        return MigratedIndex(self, index, options)
+
+    def adapt(
+        self,
+        index: ArrayLike,
+        queries: ArrayLike,
+        *,
+        own: Sequence[int] | None = None,
+        progress: Progress = None,
+    ) -> AdaptedIndex:
+        """Adapt the latent space to an index of old vectors and to a sample of queries of the new model, without labels.
+
+        The index is then mapped once, by :meth:`AdaptedIndex.index`. ``own`` are the rows of the queries in the index, if
+        they are of texts that the index holds: nothing is learned from a query's own row, as in production there is none.
+        """
+        arrays = [as_rows(index, _INDEX), as_rows(queries, _QUERIES)]
+        del index, queries
+        rows = None if own is None else [int(row) for row in own]
+        with lending(arrays, [_INDEX, _QUERIES]) as lent, reporting(progress, "adapting") as report:
+            return AdaptedIndex(self._native.adapt(lent[0], lent[1], rows, report))
+
+    def evaluate(
+        self,
+        old: ArrayLike,
+        new: ArrayLike,
+        questions: ArrayLike | None = None,
+        *,
+        sample: int = 1000,
+        progress: Progress = None,
+    ) -> dict[str, Any]:
+        """Recall and mean reciprocal rank of every way of asking, as ``sememe migrate evaluate --json`` prints it.
+
+        ``old`` and ``new`` are vectors of the same texts. ``questions`` has two columns: the row of a query, and the row of
+        its answer. Without questions the answer of each of ``sample`` rows is its nearest other row by the new model.
+        """
+        arrays = [as_rows(old, _OLD), as_rows(new, _NEW)]
+        del old, new
+        asked = None
+        if questions is not None:
+            table = np.asarray(questions)
+            if table.ndim != 2 or table.shape[1] != 2 or table.dtype.kind not in "iu":
+                raise ValueError("questions must have two columns of row numbers: of the query, and of its answer")
+            asked = [(int(query), int(answer)) for query, answer in table]
+        with lending(arrays, [_OLD, _NEW]) as lent, reporting(progress, "asking") as report:
+            return json.loads(self._native.evaluate(lent[0], lent[1], asked, sample, report))
+
+    def monitor(
+        self, new: ArrayLike, old: ArrayLike | None = None, *, false_alarms: float = 0.01
+    ) -> dict[str, Any]:
+        """Whether fresh vectors are still like those of the fit, as ``sememe migrate monitor --json`` prints it.
+
+        ``new`` are vectors of the new model; with ``old``, those of the same texts by the old model, mapped queries are
+        compared with them too. ``rings`` is true if they differ. Of batches like the fit at most the share
+        ``false_alarms`` rings.
+        """
+        fresh = None if old is None else as_rows(old, _OLD)
+        return json.loads(self._native.monitor(as_rows(new, _NEW), fresh, false_alarms))
+
+    def export_onnx(self, path: Path, to: str = "old", *, of: str = "new") -> None:
+        """Write a map as a model of ONNX: opset 17, any number of rows, lengths scaled inside the graph.
+
+        Its input is ``vectors``, its output ``mapped``, both float32.
+        """
+        self._native.export_onnx(path, of, to)
+
+    def __repr__(self) -> str:
+        names = [self._about[side]["name"] or side for side in ("old", "new")]
+        dims = f"{self.old_dim} ← {self.new_dim} dimensions"
+        return f"MigrationMap({names[0]} ← {names[1]}, {dims}, {self._about['pairs']:,} pairs)"
+
+
+class AdaptedIndex:
+    """A latent space that was adapted to the queries of an index; see :meth:`MigrationMap.adapt`."""
+
+    def __init__(self, native: _sememe.AdaptedIndex):
+        self._native = native
+
+    @property
+    def learned(self) -> int:
+        """Pairs of queries and rows that were learned from."""
+        return self._native.learned
+
+    def index(self, old: ArrayLike) -> Rows:
+        """Rows for an index by inner product: latent vectors, and one coordinate against hubs."""
+        return self._native.index(as_rows(old, _OLD))
+
+    def queries(self, new: ArrayLike) -> Rows:
+        """Queries for such an index."""
+        return self._native.queries(as_rows(new, _NEW))

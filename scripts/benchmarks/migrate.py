@@ -1,0 +1,132 @@
+"""How well the index of an old embedding model answers queries of a new one, by sememe and by the usual adapters."""
+import json
+import subprocess
+import time
+
+from .common import WORKSPACE, in_fresh_process, tell
+
+RIDGES, RANKS, HELD_OUT, BATCH = (1e-3, 1e-2, 1e-1, 1.0), (64, 128, 256), 5, 1000
+OURS = {"mapped": "sememe, index as it is", "latent": "sememe, latent", "indexed": "sememe, index mapped"}
+RIVALS = ["Procrustes", "ridge", "low-rank affine"]
+
+
+def read_unit(path):
+    import numpy as np
+    rows = np.load(path).astype(np.float32)
+    return rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12)
+
+
+def read_questions(path):
+    import numpy as np
+    return np.loadtxt(path, dtype=int, ndmin=2)
+
+
+def sample(count, questions, options, seed):
+    """Rows to fit to: those of the other domain, or those of the queries' own domain that occur in no question."""
+    import numpy as np
+    rows = np.arange(options.fit_from, count)
+    if options.in_domain:
+        rows = np.setdiff1d(np.arange(options.fit_from), questions)
+    return np.random.default_rng(seed).permutation(rows)
+
+
+def recall(index, queries, questions):
+    """Recall at 1 and 10 in per cent. Every line is a question, and the row of the query itself is left out."""
+    import numpy as np
+    ranks = np.zeros(len(questions), dtype=int)
+    for start in range(0, len(questions), BATCH):
+        block = questions[start:start + BATCH]
+        scores = queries[start:start + BATCH] @ index.T
+        each = np.arange(len(block))
+        scores[each, block[:, 0]] = -np.inf
+        ranks[start:start + BATCH] = (scores > scores[each, block[:, 1]][:, None]).sum(axis=1)
+    return [100 * float((ranks < k).mean()) for k in (1, 10)]
+
+
+def twins_found(mapped, y):
+    """How many held-out rows find their own twin."""
+    import numpy as np
+    return float(((mapped @ y.T).argmax(axis=1) == np.arange(len(y))).mean())
+
+
+def adapters(x, y):
+    """The usual maps from new rows to old ones, fitted in f64. What they have to choose, held-out pairs choose."""
+    import numpy as np
+    x, y = x.astype(np.float64), y.astype(np.float64)
+    unit = lambda rows: rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12)
+
+    def ridge(x, y, penalty, rank=None):
+        """Without a rank there is no intercept: under another domain it would ruin the queries."""
+        of_x, of_y = (x.mean(axis=0), y.mean(axis=0)) if rank else (0, 0)
+        second = (x - of_x).T @ (x - of_x)
+        second += penalty * np.trace(second) / len(second) * np.eye(len(second))
+        matrix = np.linalg.solve(second, (x - of_x).T @ (y - of_y))
+        if rank:
+            u, s, v = np.linalg.svd(matrix, full_matrices=False)
+            matrix = (u[:, :rank] * s[:rank]) @ v[:rank]
+        return lambda rows: unit((rows - of_x) @ matrix + of_y)
+
+    def best(choices):
+        count = len(x) // HELD_OUT
+        score = lambda choice: twins_found(ridge(x[count:], y[count:], *choice)(x[:count]), y[:count])
+        return ridge(x, y, *max(choices, key=score))
+
+    u, _, v = np.linalg.svd(x.T @ y, full_matrices=False)
+    low = [(penalty, rank) for penalty in RIDGES for rank in RANKS if rank < min(x.shape[1], y.shape[1])]
+    return [lambda rows: unit(rows @ (u @ v)), best([(penalty,) for penalty in RIDGES]), best(low or [(RIDGES[1], 1)])]
+
+
+def run_rivals(old, new, questions, rows):
+    """Recall of every adapter; runs in the rivals' process."""
+    import numpy as np
+    index, x, questions = read_unit(old), read_unit(new), read_questions(questions)
+    asked = x[questions[:, 0]]
+    return [recall(index, maps(asked).astype(np.float32), questions) for maps in adapters(x[rows], index[rows])]
+
+
+def run_sememe(options, old, new, rows):
+    """What `evaluate` prints, and the seconds of `fit`."""
+    import numpy as np
+    WORKSPACE.mkdir(parents=True, exist_ok=True)
+    listed, fitted = WORKSPACE / "migrate.rows.txt", WORKSPACE / "migrate.map"
+    np.savetxt(listed, np.sort(rows), fmt="%d")
+    views = [f"old={old}", f"new={new}"]
+    start = time.perf_counter()
+    command = [options.binary, "migrate", "fit", *views, "--rows", listed, "-o", fitted, "--overwrite", "--quiet"]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    seconds = time.perf_counter() - start
+    command = [options.binary, "migrate", "evaluate", fitted, *views, "--queries", options.data / "queries.tsv", "--json"]
+    return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout), seconds
+
+
+def migrate(options):
+    """Section on recall by method, pair of models and number of pairs."""
+    import numpy as np
+    questions = options.data / "queries.tsv"
+    names = ["old → old", "new → new", *RIVALS, *OURS.values()]
+    table, spread, times = [["old ← new", "pairs", *names]], [], []
+    for pair in options.pairs:
+        old, new = (options.data / f"{name}.npy" for name in pair.split(":"))
+        total = len(np.load(old, mmap_mode="r"))
+        for size in options.sizes:
+            runs = []
+            size = min(size, len(sample(total, read_questions(questions), options, 0)))
+            for seed in range(options.seeds):
+                tell(f"{pair}, {size} pairs, seed {seed}")
+                rows = sample(total, read_questions(questions), options, seed)[:size]
+                theirs = in_fresh_process(run_rivals, old, new, questions, rows)
+                ours, seconds = run_sememe(options, old, new, rows)
+                of = lambda way: [ours[way]["recall"][k] for k in ("1", "10")]
+                runs.append([of("old"), of("new"), *theirs, *map(of, OURS)])
+                times.append(seconds)
+            means = np.mean(runs, axis=0)
+            spread.append(np.std(runs, axis=0).max())
+            table.append([pair.replace(":", " ← "), f"{size:,}", *(f"{one:.1f} / {ten:.1f}" for one, ten in means)])
+    domain = "the queries' own domain, of rows that occur in no question" if options.in_domain else "another domain"
+    yield "Queries of a new embedding model, the index of the old one", table, [
+        f"Recall at 1 and at 10 in per cent, of {len(read_questions(questions)):,} questions whose own row is left out; pairs "
+        f"are from {domain}; means of {options.seeds} samples, whose standard deviation is at most {max(spread):.1f}.",
+        "Procrustes and ridge have no intercept; the ridge term and the rank of the affine map are chosen by the held-out "
+        "twins found, out of " f"{RIDGES} and {RANKS}.",
+        "The last column uses the vectors of the queries, without their answers, to adapt the mapped index.",
+        f"`sememe migrate fit` took {np.median(times):.1f} s in the median, whole processes."]
