@@ -124,7 +124,7 @@ impl TranslationEvaluation {
         let overlap = trained.map(|trained| Overlap::of(trained, &gold, &source, &target));
         let [from, to] = [task.from, task.to].map(|view| alignment.model.view_index(view));
         let calibration = alignment.calibration(from?, to?, task.criterion);
-        let confidence = calibration.and_then(|calibration| ConfidenceEvaluation::of(&found.outcomes, &calibration));
+        let confidence = calibration.and_then(|calibration| ConfidenceEvaluation::of(&found.0.outcomes, &calibration));
         Ok(TranslationEvaluation { confidence, ..Self::new(found, overlap, alignment.preparation.casing, task) })
     }
 
