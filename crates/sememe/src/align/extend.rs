@@ -128,7 +128,9 @@ impl Extension<'_> {
         let names = self.model.views.iter().map(|view| view.name.as_str()).chain([self.view.name()]);
         let known = self.latent.iter().map(|known| known.as_ref().map(View::rows));
         let rows: Rows = known.chain([Some(self.view.rows())]).collect();
-        Folds::new(names.map(str::to_owned).collect(), rows, (splits, tuples), observer, |split| {
+        // Entries may connect known views as well, which are calibrated already.
+        let pairs = tuples.connected_views().into_iter().filter(|pair| pair[1] == new).collect();
+        Folds::new(names.map(str::to_owned).collect(), (rows, pairs), (splits, tuples), observer, |split| {
             let fitted = self.fit(&split.seen(), &options, &())?;
             let mut extended = self.model.clone();
             extended.views.push(fitted.model.clone());

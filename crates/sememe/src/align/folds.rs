@@ -76,7 +76,7 @@ pub(super) fn projection(model: &Model) -> Project<'static> {
 pub(super) struct Folds<'a> {
     pub(super) names: Vec<String>,
     pub(super) rows: Rows<'a>,
-    /// The pairs of views to be retrieved: those that given entries connect.
+    /// The pairs of views to be retrieved, all of which given entries connect.
     pub(super) pairs: Vec<[usize; 2]>,
     /// All given entries: each of their translations counts as right.
     pub(super) given: &'a Tuples,
@@ -94,7 +94,7 @@ impl<'a> Folds<'a> {
     /// Fits a model to each split. A split may be too small for one, or its covariances singular: it is left out.
     pub(super) fn new(
         names: Vec<String>,
-        rows: Rows<'a>,
+        (rows, pairs): (Rows<'a>, Vec<[usize; 2]>),
         (splits, given): (&'a [Split], &'a Tuples),
         observer: &dyn Observer,
         fit: impl Fn(&Split) -> Result<(Model, Project<'a>)>,
@@ -105,7 +105,7 @@ impl<'a> Folds<'a> {
             meter.check()?;
             fits.extend(fit(split).ok().map(|(model, project)| Fold { split, model, project }));
         }
-        Ok(Folds { names, rows, pairs: given.connected_views(), given, fits })
+        Ok(Folds { names, rows, pairs, given, fits })
     }
 
     /// The fits of all views, with the options of `model`.
@@ -123,7 +123,7 @@ impl<'a> Folds<'a> {
         }
         let names = model.views.iter().map(|view| view.name.clone()).collect();
         let rows: Rows = views.iter().map(|view| Some(view.rows())).collect();
-        Folds::new(names, rows, (splits, given), observer, |split| {
+        Folds::new(names, (rows, given.connected_views()), (splits, given), observer, |split| {
             let seen = split.seen();
             let mut moments = monolingual.of_part(views, &seen)?;
             moments.merge(monolingual)?;
