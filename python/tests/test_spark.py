@@ -119,10 +119,11 @@ def test_vectors_of_spark_are_vectors(spark, table):
     rows = [
         (row["id"], Vectors.dense(row["x"]), None if row["y"] is None else Vectors.dense(row["y"])) for row in table.to_pylist()
     ]
-    df = spark.createDataFrame(rows, "id bigint, x vector, y vector") if False else spark.createDataFrame(rows, ["id", "x", "y"])
+    df = spark.createDataFrame(rows, ["id", "x", "y"])
     model = IBFA(inputCols=["x", "y"], nComponents=2).fit(df)
     plain = IBFA(inputCols=["x", "y"], nComponents=2).fit(spark.createDataFrame(table))
-    latent = model.transform(df.select("id", "x", "y"))
+    latent = model.transform(df)
+    assert latent.schema["x"].dataType == df.schema["x"].dataType
     expected = {row["id"]: row["x_latent"] for row in plain.transform(spark.createDataFrame(table)).collect()}
     for row in latent.collect():
         assert_allclose(row["x_latent"], expected[row["id"]], atol=1e-5)

@@ -8,6 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 from pyspark import keyword_only
+from pyspark.errors import UnsupportedOperationException
 from pyspark.ml.base import Estimator, Model
 from pyspark.ml.param import Param, Params, TypeConverters
 from pyspark.ml.param.shared import HasInputCols, HasMaxIter, HasOutputCols, HasTol
@@ -52,7 +53,7 @@ class _Fit(Estimator, _Columns):  # type: ignore[type-arg]
     """What both estimators have."""
 
     nComponents: Param[Any] = Param(Params._dummy(), "nComponents", "the latent size, 'auto' or None.", _as_is)
-    shrinkage: Param[Any] = Param(Params._dummy(), "shrinkage", "'oas', None, or a number from 0 to 0.99.", _as_is)
+    shrinkage: Param[Any] = Param(Params._dummy(), "shrinkage", "'oas', 'none', or a number from 0 to 0.99.", _as_is)
     normalize: Param[Any] = Param(Params._dummy(), "normalize", "None, or 'unit' for vectors of length 1.", _as_is)
     _local: type[Aligner]
     _model: type[_Model]
@@ -138,9 +139,13 @@ def _without_udts(dataset: Any) -> tuple[Any, Any]:
         return dataset, _as_is
     from pyspark.ml.functions import array_to_vector, vector_to_array
 
-    replaced = {name: vector_to_array(F.col(name)) for name in vectors}
+    plain = dataset.withColumns({name: vector_to_array(F.col(name)) for name in vectors})
+    try:
+        plain.schema
+    except UnsupportedOperationException:
+        return dataset, _as_is
     restored = {name: array_to_vector(F.col(name)) for name in vectors}
-    return dataset.withColumns(replaced), lambda result: result.withColumns(restored)
+    return plain, lambda result: result.withColumns(restored)
 
 
 def _local_path(path: str) -> str:
@@ -232,7 +237,7 @@ class IBFA(_Fit):
     ):
         super().__init__()
         self._setDefault(nComponents=None, shrinkage="oas", normalize=None, exponent=None, dewhiten=DEFAULTS["dewhiten"])
-        self._set(**self._input_kwargs)
+        self._set(**self._input_kwargs)  # type: ignore[attr-defined]
 
 
 class MBFA(_Fit, HasMaxIter, HasTol):
@@ -265,4 +270,4 @@ class MBFA(_Fit, HasMaxIter, HasTol):
         self._setDefault(
             nComponents=None, shrinkage="oas", normalize=None, maxIter=DEFAULTS["max_iter"], tol=DEFAULTS["tol"]
         )
-        self._set(**self._input_kwargs)
+        self._set(**self._input_kwargs)  # type: ignore[attr-defined]

@@ -232,6 +232,8 @@ def _merged(parts: Any, k: int, near: int | None) -> Any:
     rank = F.row_number().over(by_query.orderBy(F.desc("score"), F.asc("target")))
     score = F.col("score")
     if near is not None:
-        score = score - _mean(_largest(F.collect_list("near").over(by_query), near))
+        # Only the first row of a part has numbers; engines differ in whether they collect nulls.
+        some = F.coalesce(F.col("near"), F.array().cast("array<double>"))
+        score = score - _mean(_largest(F.collect_list(some).over(by_query), near))
     ranked = parts.select("query", rank.alias("rank"), "target", score.cast("float").alias("score"))
     return ranked.where(F.col("rank") <= k)

@@ -107,7 +107,9 @@ impl Cells {
         let is_sound = kinds.as_primitive_opt::<Int8Type>().is_some()
             && sizes.as_primitive_opt::<Int32Type>().is_some()
             && indices.as_list_opt::<i32>().is_some_and(|list| list.values().as_primitive_opt::<Int32Type>().is_some())
-            && values.as_list_opt::<i32>().is_some_and(|list| list.values().as_primitive_opt::<Float64Type>().is_some());
+            && values
+                .as_list_opt::<i32>()
+                .is_some_and(|list| list.values().as_primitive_opt::<Float64Type>().is_some());
         match is_sound {
             true => Ok(Cells::Spark(vectors.clone())),
             false => Err(damaged(path, format_args!("vectors of type {}", column.data_type()))),

@@ -175,8 +175,7 @@ pub fn moments_batch(columns: &[String], moments: Option<&Evidence>) -> RecordBa
     let bytes: BinaryArray = bytes.iter().map(|bytes| Some(&bytes[..])).collect();
     let columns: [ArrayRef; 3] = [Arc::new(names.finish()), Arc::new(rows), Arc::new(bytes)];
     let fields = [COLUMNS, ROWS, MOMENTS].into_iter().zip(&columns);
-    let fields: Vec<Field> =
-        fields.map(|(name, column)| Field::new(name, column.data_type().clone(), false)).collect();
+    let fields: Vec<Field> = fields.map(|(name, column)| Field::new(name, column.data_type().clone(), false)).collect();
     RecordBatch::try_new(Arc::new(Schema::new(fields)), columns.into()).expect("columns of the same length")
 }
 

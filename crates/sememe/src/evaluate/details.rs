@@ -99,8 +99,7 @@ fn rows(evaluations: &[TranslationEvaluation]) -> impl Iterator<Item = (&Transla
 }
 
 fn tsv(evaluations: &[TranslationEvaluation]) -> String {
-    let mut text =
-        "from\tto\tcriterion\tword\tgold\tknown\trank\taverage_precision\tcandidates\tscores\n".to_owned();
+    let mut text = "from\tto\tcriterion\tword\tgold\tknown\trank\taverage_precision\tcandidates\tscores\n".to_owned();
     // A word of a table may have characters that would end a cell.
     let plain = |words: &[String]| words.join(SEPARATOR).replace(['\t', '\n', '\r'], " ");
     for (TranslationEvaluation { from, to, translation, .. }, detail) in rows(evaluations) {
@@ -178,9 +177,8 @@ mod table {
             ("candidates", words(|detail| &detail.candidates)),
             ("scores", Arc::new(scores.finish())),
         ];
-        let field = |(name, column): (&str, ArrayRef)| {
-            (Field::new(name, column.data_type().clone(), name == "rank"), column)
-        };
+        let field =
+            |(name, column): (&str, ArrayRef)| (Field::new(name, column.data_type().clone(), name == "rank"), column);
         table(path, format, columns.into_iter().map(field).collect(), &[])
     }
 }

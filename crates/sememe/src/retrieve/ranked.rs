@@ -68,7 +68,13 @@ impl Retriever {
         Ok(ranked.into_iter().map(partial).collect())
     }
 
-    pub(super) fn find(&self, queries: &Matrix, k: usize, scores: Scores, observer: &dyn Observer) -> Result<Vec<Vec<Hit>>> {
+    pub(super) fn find(
+        &self,
+        queries: &Matrix,
+        k: usize,
+        scores: Scores,
+        observer: &dyn Observer,
+    ) -> Result<Vec<Vec<Hit>>> {
         let hits = |Ranked { found, own, near }: Ranked| {
             let own = if near.is_empty() { own } else { -csls::mean(near.iter().map(|near| near.score)) };
             found.into_iter().map(|Scored { index, score }| Hit { index, score: (score + own) as f32 }).collect()

@@ -33,7 +33,9 @@ pub(crate) use self::pages::{Levels, ListPages, PageDecoder};
 use self::parquet::{ParquetBatches, ParquetFile};
 pub(crate) use self::texts::Texts;
 pub use self::write::TableFormat;
-pub(crate) use self::write::{ITEM, Metadata, TableWriter, batch, schema, table, vector_type, vectors_column, words_column};
+pub(crate) use self::write::{
+    ITEM, Metadata, TableWriter, batch, schema, table, vector_type, vectors_column, words_column,
+};
 use crate::error::{Error, Place, Result};
 use crate::files::Input;
 
@@ -165,7 +167,11 @@ pub(crate) fn guarded<T>(path: &Path, decode: impl FnOnce() -> Result<T>) -> Res
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {
         let before = take_hook();
-        set_hook(Box::new(move |panic| if !DECODES.get() { before(panic) }));
+        set_hook(Box::new(move |panic| {
+            if !DECODES.get() {
+                before(panic)
+            }
+        }));
     });
     let is_within = DECODES.replace(true);
     let decoded = catch_unwind(AssertUnwindSafe(decode));

@@ -20,8 +20,14 @@ pub fn run(arguments: &EvaluateTranslation, global: &Global) -> anyhow::Result<(
     if !arguments.gold.is_dir() {
         check_readable(&arguments.gold)?;
     }
-    let details = arguments.details.as_deref().map(|path| (path, DetailsFormat::of_name(path)));
-    let details = details.map(|(path, format)| check_writable(path).and(Ok((path, format?)))).transpose()?;
+    let details = match arguments.details.as_deref() {
+        None => None,
+        Some(path) => {
+            let format = DetailsFormat::of_name(path)?;
+            check_writable(path)?;
+            Some((path, format))
+        }
+    };
     let subject = Subject::open(arguments, global)?;
     let other = arguments.compare.as_deref().map(Space::open).transpose()?;
     let names = match &subject {
