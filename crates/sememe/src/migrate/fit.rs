@@ -1,5 +1,7 @@
 //! Fitting: the candidates, the choice among them, and the fit of the chosen ones to all pairs.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 
 use super::candidates::Candidate;
@@ -86,18 +88,19 @@ pub fn fit(
     scale_to_unit(&mut index);
     let of_index = covariance_of(&index);
     let candidates = Candidate::all(options.method);
-    let meter = Meter::new(observer, Stage::Fitting, 2 * units(candidates.len()) + 1);
-    let (for_queries, mut scores) =
-        choose(pairs, Some(&of_index), (&candidates, Side::Old), options.seed, &meter)?;
-    let exchanged = pairs.exchanged();
-    let (for_index, further) = choose(&exchanged, None, (&candidates, Side::New), options.seed, &meter)?;
-    let ridges: Vec<Candidate> = Candidate::all(Some(MapMethod::Ridge));
-    let best_ridge = best_of(&scores, &ridges).unwrap_or(ridges[0]);
-    let shrinkages: Vec<Candidate> = Candidate::all(Some(MapMethod::Ibfa));
-    let shrinkage = match best_of(&scores, &shrinkages) {
+    // The other direction is content with one parameter of each method.
+    let methods = candidates.iter().map(|candidate| candidate.method()).collect::<BTreeSet<_>>();
+    let meter = Meter::new(observer, Stage::Fitting, units(candidates.len() + methods.len()) + 1);
+    let (for_queries, mut scores) = choose(pairs, Some(&of_index), (&candidates, Side::Old), options.seed, &meter)?;
+    let best = |method: MapMethod| best_of(&scores, &Candidate::all(Some(method)));
+    let candidates: Vec<Candidate> = methods.into_iter().filter_map(best).collect();
+    let best_ridge = best(MapMethod::Ridge).unwrap_or(Candidate::all(Some(MapMethod::Ridge))[0]);
+    let shrinkage = match best(MapMethod::Ibfa) {
         Some(Candidate::Ibfa(shrinkage)) => shrinkage,
         _ => USUAL_SHRINKAGE,
     };
+    let exchanged = pairs.exchanged();
+    let (for_index, further) = choose(&exchanged, None, (&candidates, Side::New), options.seed, &meter)?;
     scores.extend(further);
 
     let moments = PairMoments::of(pairs.old(), pairs.new_rows());

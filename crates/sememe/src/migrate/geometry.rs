@@ -118,7 +118,11 @@ impl Geometry {
     pub fn surprises(&self, rows: &Matrix) -> Result<Vec<f64>> {
         let dim = self.mean.len();
         if rows.cols() != dim {
-            return Err(Error::argument("length of the vectors", rows.cols(), format!("the model has {dim} dimensions")));
+            return Err(Error::argument(
+                "length of the vectors",
+                rows.cols(),
+                format!("the model has {dim} dimensions"),
+            ));
         }
         let mut unit = rows.clone();
         scale_to_unit(&mut unit);
@@ -131,8 +135,7 @@ impl Geometry {
             let square = |row: &[f32]| row.iter().map(|&x| f64::from(x) * f64::from(x)).sum::<f64>();
             whitened.chunks_exact(dim).map(|row| square(row) / dim as f64).collect::<Vec<f64>>()
         };
-        let surprises: Vec<f64> =
-            unit.as_slice().par_chunks(ROWS_AT_A_TIME * dim).flat_map_iter(of_block).collect();
+        let surprises: Vec<f64> = unit.as_slice().par_chunks(ROWS_AT_A_TIME * dim).flat_map_iter(of_block).collect();
         match surprises.iter().position(|surprise| !surprise.is_finite()) {
             Some(row) => Err(not_finite(row)),
             None => Ok(surprises),

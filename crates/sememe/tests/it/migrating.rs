@@ -102,7 +102,8 @@ fn a_map_survives_its_file_to_the_bit() {
     ] {
         assert_eq!(map.apply(from, to, rows).unwrap().as_slice(), read.apply(from, to, rows).unwrap().as_slice());
     }
-    let adapted = [&map, &read].map(|map| map.adapt(&texts.old, &texts.new, None, &()).unwrap().index(&texts.old).unwrap());
+    let adapted =
+        [&map, &read].map(|map| map.adapt(&texts.old, &texts.new, None, &()).unwrap().index(&texts.old).unwrap());
     assert_eq!(adapted[0].as_slice(), adapted[1].as_slice());
     assert!(map.apply(Side::Old, Side::Old, &texts.old).is_err());
     // A file that is cut off, or of another kind, is refused.
@@ -256,5 +257,7 @@ fn wrong_files_are_refused_with_their_rows() {
     assert!(error.contains("new model"), "{error}");
     write_npy(&input, &Models::new(55).texts(1000, 6).new);
     assert!(map.apply_file(&input, &output, &options.with_force(true), &()).is_ok());
-    assert!(map.apply_file(&input, &folder.path().join("out.vec"), &StreamOptions::new(Side::New, Side::Old), &()).is_err());
+    assert!(
+        map.apply_file(&input, &folder.path().join("out.vec"), &StreamOptions::new(Side::New, Side::Old), &()).is_err()
+    );
 }

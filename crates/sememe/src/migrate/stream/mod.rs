@@ -141,7 +141,8 @@ impl MigrationMap {
             return Err(Error::malformed(input, Place::Whole, problem));
         }
         if !options.force {
-            self.check_model(options.from, &source.sample()?).map_err(|error| error.within(input.display().to_string()))?;
+            self.check_model(options.from, &source.sample()?)
+                .map_err(|error| error.within(input.display().to_string()))?;
         }
         let precision = options.precision.unwrap_or(source.precision());
         let segments = source.segments(map.to_dim() * precision.size());
