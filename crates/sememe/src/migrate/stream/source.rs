@@ -128,7 +128,6 @@ impl Source {
         meter: &Meter,
     ) -> Result<()> {
         let mut writer = SegmentWriter::create(path, self, map.to_dim(), (form, precision))?;
-        let place = |row: usize| self.wrong_row(segment.first + row);
         match &self.rows {
             Rows::Array(array) => {
                 let end = segment.first + segment.rows;
@@ -152,7 +151,8 @@ impl Source {
                     first += batch.num_rows();
                 }
                 if first != segment.first + segment.rows {
-                    return Err(place(first - segment.first));
+                    let problem = "has other numbers of rows than it declares: fetch or write it again";
+                    return Err(Error::malformed(&self.path, Place::Whole, problem));
                 }
             }
         }
