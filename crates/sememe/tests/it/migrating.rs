@@ -2,8 +2,9 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
-use sememe::migrate::{self, MapMethod, MigrationMap, Pairs, Precision, Question, Side, StreamOptions};
+use sememe::migrate::{self, MapMethod, MigrateOptions, MigrationMap, Pairs, Precision, Question, Side, StreamOptions};
 use sememe::vectors::{self, Matrix, ReadOptions};
 
 use crate::random::Random;
@@ -57,10 +58,16 @@ impl Models {
     }
 }
 
-fn fitted(models: &Models) -> MigrationMap {
-    let texts = models.texts(1200, 1);
-    let pairs = Pairs::new(texts.old, texts.new).unwrap();
-    migrate::fit(&pairs, None, &Default::default(), &()).unwrap()
+/// Two models and the map between them, which all tests share.
+static FITTED: LazyLock<(Models, MigrationMap)> = LazyLock::new(|| {
+    let models = Models::new(2);
+    let map = migrate::fit(&pairs(&models, 1200), None, &Default::default(), &()).unwrap();
+    (models, map)
+});
+
+fn pairs(models: &Models, count: usize) -> Pairs {
+    let texts = models.texts(count, 1);
+    Pairs::new(texts.old, texts.new).unwrap()
 }
 
 fn questions(count: usize) -> Vec<Question> {
@@ -70,8 +77,7 @@ fn questions(count: usize) -> Vec<Question> {
 
 #[test]
 fn a_map_answers_like_the_models_and_better_than_nothing() {
-    let models = Models::new(7);
-    let map = fitted(&models);
+    let (models, map) = &*FITTED;
     let texts = models.texts(400, 2);
     let evaluation = map.evaluate(&texts.old, &texts.new, &questions(400), &Default::default(), &()).unwrap();
     let at = |name: &str| evaluation.ways().into_iter().find(|(way, _)| *way == name).unwrap().1.at(10);
@@ -91,8 +97,7 @@ fn a_map_answers_like_the_models_and_better_than_nothing() {
 
 #[test]
 fn a_map_survives_its_file_to_the_bit() {
-    let models = Models::new(3);
-    let map = fitted(&models);
+    let (models, map) = &*FITTED;
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("map.safetensors");
     map.write(&path).unwrap();
@@ -118,8 +123,7 @@ fn a_map_survives_its_file_to_the_bit() {
 
 #[test]
 fn latent_vectors_lead_back_to_both_models() {
-    let models = Models::new(4);
-    let map = fitted(&models);
+    let (models, map) = &*FITTED;
     let texts = models.texts(100, 5);
     for (side, rows) in [(Side::Old, &texts.old), (Side::New, &texts.new)] {
         let back = map.apply(Side::Latent, side, &map.apply(side, Side::Latent, rows).unwrap()).unwrap();
@@ -139,7 +143,8 @@ fn constant_dimensions_and_duplicates_do_no_harm() {
     let rows: Vec<usize> = (0..400).chain(0..100).collect();
     let pairs = Pairs::new(texts.old.select(&rows), texts.new.select(&rows)).unwrap();
     assert_eq!((pairs.len(), pairs.duplicates()), (400, 100));
-    let map = migrate::fit(&pairs, None, &Default::default(), &()).unwrap();
+    let only = MigrateOptions::default().with_method(Some(MapMethod::Ibfa));
+    let map = migrate::fit(&pairs, None, &only, &()).unwrap();
     let mapped = map.apply(Side::New, Side::Old, pairs.new_rows()).unwrap();
     assert!(mapped.as_slice().iter().all(|x| x.is_finite()));
     // Too few pairs are refused.
@@ -148,8 +153,7 @@ fn constant_dimensions_and_duplicates_do_no_harm() {
 
 #[test]
 fn another_model_of_the_same_dimension_is_refused_and_another_domain_is_not() {
-    let models = Models::new(2);
-    let map = fitted(&models);
+    let (models, map) = &*FITTED;
     assert!(map.check_model(Side::New, &models.texts(200, 6).new).is_ok());
     let error = map.check_model(Side::New, &Models::new(55).texts(200, 6).new).unwrap_err().to_string();
     assert!(error.contains("new model"), "{error}");
@@ -159,8 +163,7 @@ fn another_model_of_the_same_dimension_is_refused_and_another_domain_is_not() {
 
 #[test]
 fn the_alarm_rings_for_what_changed_and_rarely_for_what_did_not() {
-    let models = Models::new(2);
-    let map = fitted(&models);
+    let (models, map) = &*FITTED;
     let share = 0.05;
     let rings = |texts: &Texts| map.monitor(&texts.new, Some(&texts.old), share).unwrap().rings;
     let false_alarms = (0..100).filter(|&batch| rings(&models.texts_in_groups(200, 1, 1000 + batch))).count();
@@ -181,8 +184,7 @@ fn write_npy(path: &Path, rows: &Matrix) {
 
 #[test]
 fn files_of_every_format_are_mapped_alike() {
-    let models = Models::new(2);
-    let map = fitted(&models);
+    let (models, map) = &*FITTED;
     let texts = models.texts(1000, 6);
     let expected = map.apply(Side::New, Side::Old, &texts.new).unwrap();
     let folder = tempfile::tempdir().unwrap();
@@ -216,8 +218,7 @@ fn checksum_of(path: &Path) -> String {
 
 #[test]
 fn an_interrupted_stream_goes_on_with_the_same_result() {
-    let models = Models::new(2);
-    let map = fitted(&models);
+    let (models, map) = &*FITTED;
     let texts = models.texts(1000, 6);
     let folder = tempfile::tempdir().unwrap();
     let (input, output) = (folder.path().join("q.npy"), folder.path().join("out.npy"));
@@ -230,7 +231,8 @@ fn an_interrupted_stream_goes_on_with_the_same_result() {
     assert!(matches!(map.apply_file(&input, &output, &options, &stop), Err(sememe::Error::Stopped)));
     assert!(!output.exists() && folder.path().join("out.npy.parts").exists());
     // A segment of another map is not taken for one of this.
-    let other = fitted(&Models::new(12));
+    let only = MigrateOptions::default().with_method(Some(MapMethod::Procrustes));
+    let other = migrate::fit(&pairs(models, 200), None, &only, &()).unwrap();
     assert!(other.apply_file(&input, &output, &options.clone().with_force(true), &()).is_ok());
     let again = map.apply_file(&input, &output, &options, &()).unwrap();
     assert_eq!(again.checksum, whole.checksum);
@@ -238,8 +240,7 @@ fn an_interrupted_stream_goes_on_with_the_same_result() {
 
 #[test]
 fn wrong_files_are_refused_with_their_rows() {
-    let models = Models::new(2);
-    let map = fitted(&models);
+    let (models, map) = &*FITTED;
     let folder = tempfile::tempdir().unwrap();
     let (input, output) = (folder.path().join("q.npy"), folder.path().join("out.npy"));
     let options = StreamOptions::new(Side::New, Side::Old);
