@@ -32,10 +32,11 @@ impl Reference {
         Reference { mean, deviation: variance.sqrt(), count: values.len() }
     }
 
-    /// Standard errors by which the mean of `count` other rows lies above this one.
+    /// Standard errors by which the mean of `count` other rows lies above this one. The errors of both means are added:
+    /// all batches are compared with one reference, whose error they share.
     pub(super) fn standard_errors(&self, mean: f64, count: usize) -> f64 {
-        let error = self.deviation * (1.0 / count.max(1) as f64 + 1.0 / self.count.max(1) as f64).sqrt();
-        (mean - self.mean) / error.max(f64::MIN_POSITIVE)
+        let error = |count: usize| self.deviation / (count.max(1) as f64).sqrt();
+        (mean - self.mean) / (error(count) + error(self.count)).max(f64::MIN_POSITIVE)
     }
 }
 
@@ -54,8 +55,8 @@ pub struct Geometry {
 }
 
 impl Geometry {
-    /// The geometry of unit rows; `held_out` are rows of the same kind that measure how surprising such rows are.
-    pub(super) fn fit(rows: &Matrix, held_out: &Matrix, name: &str) -> Result<Self> {
+    /// The geometry of unit rows. How surprising such rows are is told by [`Geometry::with_reference`].
+    pub(super) fn fit(rows: &Matrix, name: &str) -> Result<Self> {
         let moments = PatternMoments::of_rows(rows, &Matrix::new(vec![0.0; rows.rows()], 1), &vec![1.0; rows.rows()]);
         let dim = rows.cols();
         let covariance = crate::linalg::block(&moments.covariance(), (0, dim), (0, dim));
@@ -63,9 +64,12 @@ impl Geometry {
         let whitener = shrunk.factor.solve_lower(&Mat::identity(dim, dim));
         let whitener = (0..dim).flat_map(|i| (0..dim).map(move |j| (i, j))).map(|at| whitener[at] as f32).collect();
         let mean = moments.mean[..dim].iter().map(|&x| x as f32).collect();
-        let mut geometry = Geometry { mean, whitener: Matrix::new(whitener, dim), reference: Reference::of(&[]) };
-        geometry.reference = Reference::of(&geometry.surprises(held_out)?);
-        Ok(geometry)
+        Ok(Self::from_parts(mean, Matrix::new(whitener, dim), Reference::of(&[])))
+    }
+
+    /// The same geometry, with the surprises of rows that fits have not seen.
+    pub(super) fn with_reference(self, surprises: &[f64]) -> Self {
+        Geometry { reference: Reference::of(surprises), ..self }
     }
 
     pub(super) fn from_parts(mean: Vec<f32>, whitener: Matrix, reference: Reference) -> Self {
