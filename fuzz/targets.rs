@@ -125,7 +125,7 @@ pub fn moments(data: &[u8]) -> Result<()> {
         if let Ok(evidence) = Evidence::read_input(&input("moments", data)?) {
             evidence.write(&path)?;
             assert_eq!(Evidence::read(&path)?.sources, evidence.sources);
-            assert!(Evidence::merged(vec![evidence.clone(), evidence]).is_err(), "the same twice");
+            assert!(Evidence::check_distinct(&[evidence.clone(), evidence]).is_err(), "the same twice");
         }
         moments.merge(&again)?;
     }

@@ -17,7 +17,8 @@ import sememe
 from conftest import ROOT
 from sememe import _sememe
 
-MODULES = [f"sememe.{module.name}" for module in pkgutil.iter_modules(sememe.__path__) if module.name != "_sememe"]
+NAMES = [module.name for module in pkgutil.walk_packages(sememe.__path__, "sememe.")]
+MODULES = [name for name in NAMES if name != "sememe._sememe"]
 
 
 @pytest.mark.parametrize("name", ["sememe", *MODULES])

@@ -92,7 +92,7 @@ def run_sememe(options, old, new, rows):
     np.savetxt(listed, np.sort(rows), fmt="%d")
     views = [f"old={old}", f"new={new}"]
     start = time.perf_counter()
-    command = [options.binary, "migrate", "fit", *views, "--rows", listed, "-o", fitted, "--overwrite", "--quiet"]
+    command = [options.binary, "migrate", "fit", *views, "--rows", listed, "-o", fitted, "--quiet"]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     seconds = time.perf_counter() - start
     command = [options.binary, "migrate", "evaluate", fitted, *views, "--queries", options.data / "queries.tsv", "--json"]

@@ -106,7 +106,7 @@ impl MigrationMap {
     fn apply_file(
         &self,
         py: Python<'_>,
-        (input, output): (PathBuf, PathBuf),
+        files: (PathBuf, PathBuf),
         from: &str,
         to: &str,
         precision: Option<&str>,
@@ -118,7 +118,7 @@ impl MigrationMap {
         let precision = precision.map(Precision::from_str).transpose().map_err(exception)?;
         let options = StreamOptions::new(from, to).with_precision(precision).with_columns(columns).with_force(force);
         let map = self.0.clone();
-        let written = run(py, progress, move |monitor| map.apply_file(&input, &output, &options, &**monitor))?;
+        let written = run(py, progress, move |monitor| map.apply_file(&files.0, &files.1, &options, &**monitor))?;
         Ok(serde_json::to_string(&written).expect("plain data"))
     }
 

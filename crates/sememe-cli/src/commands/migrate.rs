@@ -150,8 +150,7 @@ fn evaluate(arguments: &MigrateEvaluate, global: &Global) -> anyhow::Result<()> 
     let map = MigrationMap::open(&arguments.map)?;
     let [old, new] = both_sides(&arguments.vectors)?;
     let mut stopwatch = Stopwatch::start(global);
-    let (old, new) =
-        (read(&old, arguments.column.names(), global)?, read(&new, arguments.column.names(), global)?);
+    let (old, new) = (read(&old, arguments.column.names(), global)?, read(&new, arguments.column.names(), global)?);
     stopwatch.finished("reading");
     let bar = Bar::new(global, "asking");
     let evaluated = (|| -> Result<_, sememe::Error> {
@@ -187,7 +186,12 @@ fn monitor(arguments: &MigrateMonitor, global: &Global) -> anyhow::Result<()> {
         let place = match side_of(named)? {
             Side::Old => 0,
             Side::New => 1,
-            _ => return Err(BadUsage("latent vectors are not monitored; give new=FILE, or old=FILE new=FILE".to_owned()).into()),
+            _ => {
+                return Err(BadUsage(
+                    "latent vectors are not monitored; give new=FILE, or old=FILE new=FILE".to_owned(),
+                )
+                .into());
+            }
         };
         sides[place] = Some(read(&named.path, arguments.column.names(), global)?);
     }

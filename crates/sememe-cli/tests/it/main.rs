@@ -6,6 +6,7 @@ mod evaluation;
 mod evidence;
 mod gathering;
 mod learning;
+mod migration;
 mod not_found;
 mod paging;
 mod pipeline;

@@ -7,7 +7,7 @@ use serde_json::json as value;
 use super::{DEMO, json, refused, sememe, text};
 
 /// A `.npy` file of rows.
-fn write_npy(path: &Path, rows: &[Vec<f32>]) {
+pub(crate) fn write_npy(path: &Path, rows: &[Vec<f32>]) {
     let columns = rows.first().map_or(5, Vec::len);
     let header = format!("{{'descr': '<f4', 'fortran_order': False, 'shape': ({}, {columns}), }}\n", rows.len());
     let mut bytes = b"\x93NUMPY\x01\x00".to_vec();

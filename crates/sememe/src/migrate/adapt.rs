@@ -155,4 +155,3 @@ fn nearness_of_queries(rows: &Matrix, queries: &Matrix, own: Option<&[usize]>) -
     let blocks = queries.as_slice().par_chunks(QUERIES_AT_A_TIME * queries.cols()).enumerate();
     blocks.flat_map_iter(of_block).collect()
 }
-

@@ -10,10 +10,10 @@ use super::map::{CandidateScore, Side};
 use super::pair_moments::PairMoments;
 use super::{Pairs, hubs};
 use crate::error::{Error, Result};
+use crate::linalg::Mat;
 use crate::observe::{Meter, Observer};
 use crate::random::Random;
 use crate::retrieve::{Criterion, Retriever, kernel::dot};
-use crate::linalg::Mat;
 use crate::vectors::Matrix;
 
 /// Pairs that the choice looks at, and the number of their clusters and folds.
@@ -37,8 +37,10 @@ pub(super) fn choose(
     let observer = &meter.stopping();
     let clusters = clusters(sample.old(), seed);
     let all: Vec<usize> = (0..sample.len()).collect();
-    let truths = [neighbours(sample.old(), sample.old(), &all, observer)?,
-        neighbours(sample.new_rows(), sample.new_rows(), &all, observer)?];
+    let truths = [
+        neighbours(sample.old(), sample.old(), &all, observer)?,
+        neighbours(sample.new_rows(), sample.new_rows(), &all, observer)?,
+    ];
     let mut agreements = vec![(0_usize, 0_usize); candidates.len()];
     for fold in 0..FOLDS {
         let is_held_out = |row: &usize| clusters[*row] % FOLDS == fold;
@@ -74,7 +76,8 @@ pub(super) fn choose(
             agreement: 100.0 * found as f64 / asked.max(1) as f64,
         })
         .collect();
-    let best = (0..candidates.len()).max_by(|&a, &b| scores[a].agreement.total_cmp(&scores[b].agreement).then(b.cmp(&a)));
+    let best =
+        (0..candidates.len()).max_by(|&a, &b| scores[a].agreement.total_cmp(&scores[b].agreement).then(b.cmp(&a)));
     let best = best.ok_or_else(|| Error::NotEnoughData("no candidate can be fitted".to_owned()))?;
     Ok((candidates[best], scores))
 }

@@ -1,6 +1,5 @@
 //! How well each way of asking an index answers questions with known answers.
 
-
 use serde::Serialize;
 
 use super::asking::{query_rows, ranks};
@@ -100,8 +99,7 @@ impl MigrationMap {
 
 /// Questions whose answers are the nearest other rows of the same index. Rows that have none ask nothing.
 pub(super) fn nearest_others(index: &Matrix, rows: &[usize], observer: &dyn Observer) -> Result<Vec<Question>> {
-    let retriever =
-        crate::retrieve::Retriever::new(index.clone(), index.clone(), Criterion::Nn, observer)?;
+    let retriever = crate::retrieve::Retriever::new(index.clone(), index.clone(), Criterion::Nn, observer)?;
     let hits = retriever.rank(&index.select(rows), 2.min(index.rows()), observer)?;
     let question = |(&query, hits): (&usize, &Vec<crate::retrieve::Hit>)| {
         hits.iter().find(|hit| hit.index != query).map(|hit| Question { query, answer: hit.index })
@@ -114,11 +112,11 @@ fn check_questions(old: &Matrix, new: &Matrix, questions: &[Question]) -> Result
         let problem = format!("the old vectors have {} rows, the new ones {}", old.rows(), new.rows());
         return Err(Error::Request(format!("{problem}: row by row they must be of the same texts")));
     }
-    let outside = questions.iter().flat_map(|question| [question.query, question.answer]).find(|&row| row >= old.rows());
+    let outside =
+        questions.iter().flat_map(|question| [question.query, question.answer]).find(|&row| row >= old.rows());
     match (outside, questions.is_empty()) {
         (Some(row), _) => Err(Error::argument("row of a question", row, format!("there are {} rows", old.rows()))),
         (None, true) => Err(Error::NotEnoughData("there are no questions to ask".to_owned())),
         (None, false) => Ok(()),
     }
 }
-

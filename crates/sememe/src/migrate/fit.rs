@@ -1,5 +1,7 @@
 //! Fitting: the candidates, the choice among them, and the fit of the chosen ones to all pairs.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 
 use super::candidates::Candidate;
@@ -45,9 +47,8 @@ setters!(MigrateOptions {
 
 /// Minimum number of pairs of a fit: with fewer nothing can be held out.
 pub const MIN_PAIRS: usize = 50;
-/// One in this number of pairs is held out to measure what is usual, but at most so many.
-const HELD_OUT_SHARE: usize = 5;
-const MAX_HELD_OUT: usize = 1000;
+/// Folds of the cross-validation that measures what is usual.
+const FOLDS: usize = 5;
 /// The shrinkage of the latent space where another method was asked for.
 const USUAL_SHRINKAGE: f64 = 0.3;
 
@@ -86,18 +87,19 @@ pub fn fit(
     scale_to_unit(&mut index);
     let of_index = covariance_of(&index);
     let candidates = Candidate::all(options.method);
-    let meter = Meter::new(observer, Stage::Fitting, 2 * units(candidates.len()) + 1);
-    let (for_queries, mut scores) =
-        choose(pairs, Some(&of_index), (&candidates, Side::Old), options.seed, &meter)?;
-    let exchanged = pairs.exchanged();
-    let (for_index, further) = choose(&exchanged, None, (&candidates, Side::New), options.seed, &meter)?;
-    let ridges: Vec<Candidate> = Candidate::all(Some(MapMethod::Ridge));
-    let best_ridge = best_of(&scores, &ridges).unwrap_or(ridges[0]);
-    let shrinkages: Vec<Candidate> = Candidate::all(Some(MapMethod::Ibfa));
-    let shrinkage = match best_of(&scores, &shrinkages) {
+    // The other direction is content with one parameter of each method.
+    let methods = candidates.iter().map(|candidate| candidate.method()).collect::<BTreeSet<_>>();
+    let meter = Meter::new(observer, Stage::Fitting, units(candidates.len() + methods.len()) + 1);
+    let (for_queries, mut scores) = choose(pairs, Some(&of_index), (&candidates, Side::Old), options.seed, &meter)?;
+    let best = |method: MapMethod| best_of(&scores, &Candidate::all(Some(method)));
+    let candidates: Vec<Candidate> = methods.into_iter().filter_map(best).collect();
+    let best_ridge = best(MapMethod::Ridge).unwrap_or(Candidate::all(Some(MapMethod::Ridge))[0]);
+    let shrinkage = match best(MapMethod::Ibfa) {
         Some(Candidate::Ibfa(shrinkage)) => shrinkage,
         _ => USUAL_SHRINKAGE,
     };
+    let exchanged = pairs.exchanged();
+    let (for_index, further) = choose(&exchanged, None, (&candidates, Side::New), options.seed, &meter)?;
     scores.extend(further);
 
     let moments = PairMoments::of(pairs.old(), pairs.new_rows());
@@ -119,17 +121,23 @@ pub fn fit(
     let back = [way_back(&latent[0], pairs.old())?, way_back(&latent[1], pairs.new_rows())?];
 
     // What is usual is measured on pairs that a fit has not seen.
-    let (seen, held_out) = split(pairs, options.seed);
-    let seen_moments = PairMoments::of(seen.old(), seen.new_rows());
-    let of_seen = queries_map(&seen, &seen_moments, &seen_moments.under(&of_index)?)?;
-    let residual = Reference::of(&residuals(&of_seen, &held_out)?);
-    let card = |name: &Option<String>, side: Side, seen: &Matrix, held_out: &Matrix| -> Result<ModelCard> {
-        Ok(ModelCard { name: name.clone(), geometry: Geometry::fit(seen, held_out, &side.to_string())? })
+    let mut usual = Usual::default();
+    for (seen, held_out) in folds(pairs, options.seed) {
+        meter.check()?;
+        let moments = PairMoments::of(seen.old(), seen.new_rows());
+        let map = queries_map(&seen, &moments, &moments.under(&of_index)?)?;
+        usual.residuals.extend(residuals(&map, &held_out)?);
+        usual.old.extend(Geometry::fit(seen.old(), "old")?.surprises(held_out.old())?);
+        usual.new.extend(Geometry::fit(seen.new_rows(), "new")?.surprises(held_out.new_rows())?);
+    }
+    let card = |name: &Option<String>, side: Side, rows: &Matrix, surprises: &[f64]| -> Result<ModelCard> {
+        let geometry = Geometry::fit(rows, &side.to_string())?.with_reference(surprises);
+        Ok(ModelCard { name: name.clone(), geometry })
     };
     meter.advance(1)?;
     Ok(MigrationMap {
-        old: card(&options.old_model, Side::Old, seen.old(), held_out.old())?,
-        new: card(&options.new_model, Side::New, seen.new_rows(), held_out.new_rows())?,
+        old: card(&options.old_model, Side::Old, pairs.old(), &usual.old)?,
+        new: card(&options.new_model, Side::New, pairs.new_rows(), &usual.new)?,
         queries: Chosen { map: queries_map(pairs, &moments, &under)?, method: for_queries.method() },
         index: Chosen { map: index_map, method: for_index.method() },
         latent,
@@ -142,7 +150,7 @@ pub fn fit(
         held_out: scores,
         shrinkage,
         moments,
-        residual,
+        residual: Reference::of(&usual.residuals),
         pairs: pairs.len(),
         fingerprint: fingerprint(pairs),
     })
@@ -160,16 +168,26 @@ fn best_of(scores: &[super::CandidateScore], among: &[Candidate]) -> Option<Cand
     known.max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, candidate)| candidate)
 }
 
-/// Pairs that a fit sees and pairs that it does not.
-fn split(pairs: &Pairs, seed: u64) -> (Pairs, Pairs) {
+/// What is measured on held-out pairs.
+#[derive(Default)]
+struct Usual {
+    old: Vec<f64>,
+    new: Vec<f64>,
+    residuals: Vec<f64>,
+}
+
+/// For every fold of a cross-validation, the pairs that a fit sees and those that it does not.
+fn folds(pairs: &Pairs, seed: u64) -> impl Iterator<Item = (Pairs, Pairs)> {
     let mut rows: Vec<usize> = (0..pairs.len()).collect();
     let mut random = Random::new(seed);
-    let count = (pairs.len() / HELD_OUT_SHARE).min(MAX_HELD_OUT);
-    for at in 0..count {
-        rows.swap(at, at + random.below(pairs.len() - at));
-    }
-    let (held_out, seen) = rows.split_at(count);
-    (pairs.select(seen), pairs.select(held_out))
+    (1..rows.len()).rev().for_each(|at| rows.swap(at, random.below(at + 1)));
+    (0..FOLDS).map(move |fold| {
+        let part = |is_held_out: bool| -> Vec<usize> {
+            let own = rows.iter().enumerate().filter(|(place, _)| (place % FOLDS == fold) == is_held_out);
+            own.map(|(_, &row)| row).collect()
+        };
+        (pairs.select(&part(false)), pairs.select(&part(true)))
+    })
 }
 
 /// One minus the cosine of every mapped new vector to the old vector of the same text.

@@ -32,10 +32,11 @@ impl Reference {
         Reference { mean, deviation: variance.sqrt(), count: values.len() }
     }
 
-    /// Standard errors by which the mean of `count` other rows lies above this one.
+    /// Standard errors by which the mean of `count` other rows lies above this one. The errors of both means are added:
+    /// all batches are compared with one reference, whose error they share.
     pub(super) fn standard_errors(&self, mean: f64, count: usize) -> f64 {
-        let error = self.deviation * (1.0 / count.max(1) as f64 + 1.0 / self.count.max(1) as f64).sqrt();
-        (mean - self.mean) / error.max(f64::MIN_POSITIVE)
+        let error = |count: usize| self.deviation / (count.max(1) as f64).sqrt();
+        (mean - self.mean) / (error(count) + error(self.count)).max(f64::MIN_POSITIVE)
     }
 }
 
@@ -54,8 +55,8 @@ pub struct Geometry {
 }
 
 impl Geometry {
-    /// The geometry of unit rows; `held_out` are rows of the same kind that measure how surprising such rows are.
-    pub(super) fn fit(rows: &Matrix, held_out: &Matrix, name: &str) -> Result<Self> {
+    /// The geometry of unit rows. How surprising such rows are is told by [`Geometry::with_reference`].
+    pub(super) fn fit(rows: &Matrix, name: &str) -> Result<Self> {
         let moments = PatternMoments::of_rows(rows, &Matrix::new(vec![0.0; rows.rows()], 1), &vec![1.0; rows.rows()]);
         let dim = rows.cols();
         let covariance = crate::linalg::block(&moments.covariance(), (0, dim), (0, dim));
@@ -63,9 +64,12 @@ impl Geometry {
         let whitener = shrunk.factor.solve_lower(&Mat::identity(dim, dim));
         let whitener = (0..dim).flat_map(|i| (0..dim).map(move |j| (i, j))).map(|at| whitener[at] as f32).collect();
         let mean = moments.mean[..dim].iter().map(|&x| x as f32).collect();
-        let mut geometry = Geometry { mean, whitener: Matrix::new(whitener, dim), reference: Reference::of(&[]) };
-        geometry.reference = Reference::of(&geometry.surprises(held_out)?);
-        Ok(geometry)
+        Ok(Self::from_parts(mean, Matrix::new(whitener, dim), Reference::of(&[])))
+    }
+
+    /// The same geometry, with the surprises of rows that fits have not seen.
+    pub(super) fn with_reference(self, surprises: &[f64]) -> Self {
+        Geometry { reference: Reference::of(surprises), ..self }
     }
 
     pub(super) fn from_parts(mean: Vec<f32>, whitener: Matrix, reference: Reference) -> Self {
@@ -118,7 +122,11 @@ impl Geometry {
     pub fn surprises(&self, rows: &Matrix) -> Result<Vec<f64>> {
         let dim = self.mean.len();
         if rows.cols() != dim {
-            return Err(Error::argument("length of the vectors", rows.cols(), format!("the model has {dim} dimensions")));
+            return Err(Error::argument(
+                "length of the vectors",
+                rows.cols(),
+                format!("the model has {dim} dimensions"),
+            ));
         }
         let mut unit = rows.clone();
         scale_to_unit(&mut unit);
@@ -131,8 +139,7 @@ impl Geometry {
             let square = |row: &[f32]| row.iter().map(|&x| f64::from(x) * f64::from(x)).sum::<f64>();
             whitened.chunks_exact(dim).map(|row| square(row) / dim as f64).collect::<Vec<f64>>()
         };
-        let surprises: Vec<f64> =
-            unit.as_slice().par_chunks(ROWS_AT_A_TIME * dim).flat_map_iter(of_block).collect();
+        let surprises: Vec<f64> = unit.as_slice().par_chunks(ROWS_AT_A_TIME * dim).flat_map_iter(of_block).collect();
         match surprises.iter().position(|surprise| !surprise.is_finite()) {
             Some(row) => Err(not_finite(row)),
             None => Ok(surprises),

@@ -5,7 +5,7 @@ use rayon::prelude::*;
 use super::Affine;
 use super::pair_moments::covariance_of;
 use crate::error::Result;
-use crate::linalg::{Cholesky, product_of_rows, trace, times_vector};
+use crate::linalg::{Cholesky, product_of_rows, times_vector, trace};
 use crate::prepare::column_means;
 use crate::vectors::{Matrix, ROWS_AT_A_TIME};
 

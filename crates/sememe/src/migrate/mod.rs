@@ -18,6 +18,7 @@ mod monitor;
 mod onnx;
 mod pair_moments;
 mod pairs;
+#[cfg_attr(not(feature = "parquet"), allow(unused, reason = "tables need more than arrays do"))]
 mod stream;
 
 pub use self::adapt::Adapted;

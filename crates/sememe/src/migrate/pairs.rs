@@ -43,7 +43,8 @@ impl Pairs {
         check_directions(&old, "old")?;
         check_directions(&new, "new")?;
         let mut seen = HashSet::with_capacity(old.rows());
-        let hashes: Vec<[u8; 32]> = (0..old.rows()).into_par_iter().map(|row| hash(old.row(row), new.row(row))).collect();
+        let hashes: Vec<[u8; 32]> =
+            (0..old.rows()).into_par_iter().map(|row| hash(old.row(row), new.row(row))).collect();
         let kept: Vec<usize> = (0..old.rows()).filter(|&row| seen.insert(hashes[row])).collect();
         let duplicates = old.rows() - kept.len();
         let prepared = |mut rows: Matrix| {

@@ -17,7 +17,6 @@ use super::write::{ITEM, failed};
 use super::{Table, TableFormat, TableWriter, VECTOR, parquet::parquet_error};
 use crate::error::Result;
 use crate::files::Input;
-use crate::vectors::Matrix;
 
 /// The type of a column of mapped vectors.
 fn mapped_type(dim: usize, is_half: bool) -> DataType {
@@ -38,13 +37,13 @@ pub(crate) fn mapped_schema(read: Option<(&SchemaRef, usize)>, dim: usize, is_ha
     Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone()))
 }
 
-/// A column of mapped vectors.
-pub(crate) fn mapped_vectors(rows: &Matrix, is_half: bool) -> ArrayRef {
+/// A column of mapped vectors of this length, one after the other.
+pub(crate) fn mapped_vectors(rows: &[f32], dim: usize, is_half: bool) -> ArrayRef {
     let numbers: ArrayRef = match is_half {
-        true => Arc::new(Float16Array::from_iter_values(rows.as_slice().iter().map(|&x| f16::from_f32(x)))),
-        false => Arc::new(Float32Array::from_iter_values(rows.as_slice().iter().copied())),
+        true => Arc::new(Float16Array::from_iter_values(rows.iter().map(|&x| f16::from_f32(x)))),
+        false => Arc::new(Float32Array::from_iter_values(rows.iter().copied())),
     };
-    let DataType::FixedSizeList(item, size) = mapped_type(rows.cols(), is_half) else { unreachable!("it is a list") };
+    let DataType::FixedSizeList(item, size) = mapped_type(dim, is_half) else { unreachable!("it is a list") };
     Arc::new(FixedSizeListArray::new(item, size, numbers, None))
 }
 

@@ -141,7 +141,12 @@ impl MigrationMap {
             return Err(Error::malformed(input, Place::Whole, problem));
         }
         if !options.force {
-            self.check_model(options.from, &source.sample()?).map_err(|error| error.within(input.display().to_string()))?;
+            let sample = source.sample()?;
+            // Rows that are not finite are reported by their numbers when they are mapped.
+            let finite: Vec<usize> =
+                (0..sample.rows()).filter(|&row| sample.row(row).iter().all(|x| x.is_finite())).collect();
+            let place = || input.display().to_string();
+            self.check_model(options.from, &sample.select(&finite)).map_err(|error| error.within(place()))?;
         }
         let precision = options.precision.unwrap_or(source.precision());
         let segments = source.segments(map.to_dim() * precision.size());

@@ -128,7 +128,6 @@ impl Source {
         meter: &Meter,
     ) -> Result<()> {
         let mut writer = SegmentWriter::create(path, self, map.to_dim(), (form, precision))?;
-        let place = |row: usize| self.wrong_row(segment.first + row);
         match &self.rows {
             Rows::Array(array) => {
                 let end = segment.first + segment.rows;
@@ -152,7 +151,8 @@ impl Source {
                     first += batch.num_rows();
                 }
                 if first != segment.first + segment.rows {
-                    return Err(place(first - segment.first));
+                    let problem = "has other numbers of rows than it declares: fetch or write it again";
+                    return Err(Error::malformed(&self.path, Place::Whole, problem));
                 }
             }
         }
@@ -185,9 +185,9 @@ impl Source {
         let mut converted = Vec::new();
         for row in 0..count {
             let wrong = |problem: String| Error::malformed(&self.path, Place::Row((first + row + 1) as u64), problem);
-            let vector = lists.get(row, &mut converted).map_err(|_| {
-                wrong("has no vector, or one with nulls; leave such rows out".to_owned())
-            })?;
+            let vector = lists
+                .get(row, &mut converted)
+                .map_err(|_| wrong("has no vector, or one with nulls; leave such rows out".to_owned()))?;
             if vector.len() != dim {
                 return Err(wrong(format!("has a vector of length {}; the first one has {dim}", vector.len())));
             }
@@ -207,7 +207,9 @@ impl TableRows {
             names => VectorColumns::find(&path, table.schema(), names)?.vector,
         };
         let item = match table.schema().field(vector).data_type() {
-            DataType::FixedSizeList(item, _) | DataType::List(item) | DataType::LargeList(item) => item.data_type().clone(),
+            DataType::FixedSizeList(item, _) | DataType::List(item) | DataType::LargeList(item) => {
+                item.data_type().clone()
+            }
             _ => DataType::Float32,
         };
         let precision = if item == DataType::Float16 { Precision::F16 } else { Precision::F32 };
@@ -266,7 +268,7 @@ impl SegmentWriter {
             },
             #[cfg(feature = "parquet")]
             SegmentWriter::Table(writer) => {
-                let vectors = mapped_vectors(mapped, precision == Precision::F16);
+                let vectors = mapped_vectors(mapped.as_slice(), mapped.cols(), precision == Precision::F16);
                 let columns = match batch {
                     None => vec![vectors],
                     Some((batch, vector)) => {
