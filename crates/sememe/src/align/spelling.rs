@@ -194,11 +194,11 @@ mod tests {
     fn transliterated() -> [View; 2] {
         let mut random = Random::new(3);
         let words: Vec<Vec<usize>> =
-            (0..400).map(|_| (0..4 + random.below(4)).map(|_| random.below(12)).collect()).collect();
+            (0..400).map(|_| (0..7 + random.below(3)).map(|_| random.below(12)).collect()).collect();
         ["abcdefghijkl", "абвгдежзийкл"].map(|alphabet| {
             let letters: Vec<char> = alphabet.chars().collect();
-            let words: Vocabulary =
-                words.iter().map(|word| word.iter().map(|&at| letters[at]).collect::<String>()).collect();
+            let words: Vec<String> = words.iter().map(|word| word.iter().map(|&at| letters[at]).collect()).collect();
+            let words: Vocabulary = words.iter().map(String::as_str).collect();
             let rows = Matrix::new(vec![1.0; words.len()], 1);
             View::from_embeddings(alphabet, Embeddings::new(words, rows))
         })

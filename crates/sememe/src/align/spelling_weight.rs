@@ -1,6 +1,8 @@
 //! The weight of spelling in comparisons, chosen by held-out retrieval, and the spelling of a whole fit.
 
-use std::sync::Arc;
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::finish_steps::mean;
 use super::folds::{Asked, Folds, Project};
@@ -12,7 +14,7 @@ use crate::linalg::Mat;
 use crate::model::{Finish, Model, Spelling};
 use crate::observe::{Meter, Observer, Stage};
 use crate::retrieve::PairCoordinates;
-use crate::vectors::View;
+use crate::vectors::{Matrix, View};
 
 /// The weights to choose from; the first one is that of comparisons without spelling.
 const WEIGHTS: [f64; 4] = [0.0, 0.1, 0.2, 0.3];
@@ -40,7 +42,7 @@ impl<'a> Folds<'a> {
             // Reciprocal ranks of held-out translations, for each weight.
             let mut found = vec![Vec::new(); WEIGHTS.len()];
             for (fold, spelling) in self.fits.iter().zip(&spellings) {
-                let project = projection(fold.model.clone().with_spelling(spelling.clone()), views);
+                let project = remembered(projection(fold.model.clone().with_spelling(spelling.clone()), views));
                 for (&weight, found) in WEIGHTS.iter().zip(&mut found) {
                     let mut finish = weighted(&fold.model, pair, weight)?;
                     finish.add_spelling(spelling.columns);
@@ -120,6 +122,18 @@ fn projection(model: Model, views: &[View]) -> Project<'_> {
             model.spell(view, &mut latent, |row| words.word(numbers[row]));
         }
         Ok(latent)
+    })
+}
+
+/// A projection that does its work once for the same rows.
+fn remembered(project: Project) -> Project {
+    let known: Mutex<BTreeMap<(usize, Vec<usize>), Matrix>> = Mutex::default();
+    Box::new(move |view, rows, numbers| {
+        let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(match known.entry((view, numbers.to_vec())) {
+            Entry::Occupied(latent) => latent.get().clone(),
+            Entry::Vacant(vacant) => vacant.insert(project(view, rows, numbers)?).clone(),
+        })
     })
 }
 
