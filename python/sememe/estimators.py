@@ -28,8 +28,8 @@ class IBFA(Aligner):
         pairs; IBFA and MBFA alone, and none without shrinkage), None, or a number. Latent vectors and densities stay those of
         the model; ``transform(X, view, compared_with=other)`` has the tuned coordinates.
     spelling
-        Whether words are compared by their spelling, too: ``"auto"`` (where held-out pairs clearly gain; not without shrinkage), or
-        None. It concerns views of words alone; where it is used, their latent vectors have further columns.
+        Whether words are compared by their spelling, too: None, or ``"auto"`` (where held-out pairs clearly gain; not without
+        shrinkage). It concerns views of words alone; where it is used, their latent vectors have further columns.
     normalize
         Preparation of the vectors: ``"unit"`` (length 1), ``"center"``, ``"standardize"``, several of them, or None. The default,
         ``"auto"``, scales the vectors of words (:class:`Embeddings`) to length 1 and takes arrays as they are.

@@ -23,8 +23,8 @@ pub struct Fitting {
     /// without shrinkage), none, or a number of steps
     #[arg(long, default_value_t = FitOptions::default().finish, value_name = "STEPS")]
     pub finish: FinishSteps,
-    /// Compare words by their spelling, too: auto (ibfa and mbfa, where held-out translations clearly gain; not without
-    /// shrinkage) or none
+    /// Compare words by their spelling, too: none, or auto (ibfa and mbfa, where held-out translations clearly gain; not
+    /// without shrinkage)
     #[arg(long, default_value_t = FitOptions::default().spelling, value_name = "HOW")]
     pub spelling: SpellingUse,
     /// ibfa: weight latent coordinates by this power of their canonical correlation [default: 0.5, the posterior mean]

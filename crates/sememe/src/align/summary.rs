@@ -89,8 +89,14 @@ pub struct FinishedPair {
     pub views: [String; 2],
     /// The number of gradient steps.
     pub steps: usize,
-    /// The weight of the cosine of spellings.
+    /// The weight of the cosine of spellings; left out of JSON where they are not compared.
+    #[serde(skip_serializing_if = "is_zero")]
     pub spelling: f64,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+fn is_zero(weight: &f64) -> bool {
+    *weight == 0.0
 }
 
 impl FinishedPair {

@@ -34,9 +34,9 @@ pub enum SpellingUse {
     /// Where held-out translations are clearly found better with it, for IBFA and MBFA. Never where covariances are not
     /// shrunk, which is the maximum likelihood estimate of the paper, and not for latent vectors that are weighted in another
     /// way than posterior means.
-    #[default]
     Auto,
     /// By vectors alone.
+    #[default]
     None,
 }
 

@@ -32,7 +32,8 @@ fn views(alphabets: &[&str]) -> Vec<View> {
 }
 
 fn options() -> FitOptions {
-    FitOptions::default().with_shrinkage(Shrinkage::By(0.1)).with_finish(FinishSteps::None)
+    let fit = FitOptions::default().with_spelling(SpellingUse::Auto);
+    fit.with_shrinkage(Shrinkage::By(0.1)).with_finish(FinishSteps::None)
 }
 
 fn aligned(views: Vec<View>, fit: FitOptions) -> Aligned {
