@@ -185,7 +185,7 @@ class Aligner(FittedModel):
             raise ValueError(f"n_components is {size!r}: {problem}")
         # The engine has defaults for parameters that an estimator does not have.
         fitting: dict[str, Any] = {theirs: ours[name] for name, theirs in PARAMETERS.items() if name in ours}
-        for name in ("shrinkage", "finish"):
+        for name in ("shrinkage", "finish", "spelling"):
             if name in ours:
                 fitting[name] = spelled(ours[name])
         if init == "random":

@@ -27,6 +27,9 @@ class IBFA(Aligner):
         Steps of the discriminative finish, which tunes how two views are compared for retrieval: ``"auto"`` (chosen by held-out
         pairs; IBFA and MBFA alone, and none without shrinkage), None, or a number. Latent vectors and densities stay those of
         the model; ``transform(X, view, compared_with=other)`` has the tuned coordinates.
+    spelling
+        Whether words are compared by their spelling, too: None, or ``"auto"`` (where held-out pairs clearly gain; not without
+        shrinkage). It concerns views of words alone; where it is used, their latent vectors have further columns.
     normalize
         Preparation of the vectors: ``"unit"`` (length 1), ``"center"``, ``"standardize"``, several of them, or None. The default,
         ``"auto"``, scales the vectors of words (:class:`Embeddings`) to length 1 and takes arrays as they are.
@@ -62,6 +65,7 @@ class IBFA(Aligner):
         *,
         shrinkage: float | str | None = DEFAULTS["shrinkage"],
         finish: int | str | None = DEFAULTS["finish"],
+        spelling: str | None = DEFAULTS["spelling"],
         normalize: Steps = "auto",
         lower: bool = False,
         exponent: float | None = None,
@@ -70,6 +74,7 @@ class IBFA(Aligner):
         self.n_components = n_components
         self.shrinkage = shrinkage
         self.finish = finish
+        self.spelling = spelling
         self.normalize = normalize
         self.lower = lower
         self.exponent = exponent
@@ -116,6 +121,7 @@ class MBFA(Aligner):
         *,
         shrinkage: float | str | None = DEFAULTS["shrinkage"],
         finish: int | str | None = DEFAULTS["finish"],
+        spelling: str | None = DEFAULTS["spelling"],
         normalize: Steps = "auto",
         lower: bool = False,
         monolingual: float | None = None,
@@ -128,6 +134,7 @@ class MBFA(Aligner):
         self.n_components = n_components
         self.shrinkage = shrinkage
         self.finish = finish
+        self.spelling = spelling
         self.normalize = normalize
         self.lower = lower
         self.monolingual = monolingual

@@ -298,9 +298,8 @@ def test_lexicons_in_every_form(demo, tmp_path):
 def test_defaults_are_those_of_the_engine():
     defaults = _sememe.defaults()
     parameters = sememe.MBFA().get_params()
-    assert {name: parameters[name] for name in ("shrinkage", "finish", "max_iter", "tol", "solver")} == {
-        name: defaults[name] for name in ("shrinkage", "finish", "max_iter", "tol", "solver")
-    }
+    named = ("shrinkage", "finish", "spelling", "max_iter", "tol", "solver")
+    assert {name: parameters[name] for name in named} == {name: defaults[name] for name in named}
     assert inspect.signature(sememe.Moments.gather).parameters["normalize"].default == defaults["normalize"]
     sentences = inspect.signature(sememe.Space.evaluate_sentences).parameters
     assert all(sentences[name].default == defaults[name] for name in ("queries", "max_sentences"))

@@ -34,7 +34,9 @@ mod _sememe {
     #[pymodule_export]
     use crate::arrow::{ArrowRows, arrow_rows};
     #[pymodule_export]
-    use crate::batches::{Batch, PartialMoments, Targets, largest_cosines, merge_moments, neighbors_batch, project_batch};
+    use crate::batches::{
+        Batch, PartialMoments, Targets, largest_cosines, merge_moments, neighbors_batch, project_batch,
+    };
     #[pymodule_export]
     use crate::device::{device_name, devices, set_device};
     #[pymodule_export]

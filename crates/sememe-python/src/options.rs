@@ -43,6 +43,8 @@ pub struct Fitting {
     #[pyo3(default)]
     finish: Option<String>,
     #[pyo3(default)]
+    spelling: Option<String>,
+    #[pyo3(default)]
     exponent: Option<f64>,
     #[pyo3(default)]
     dewhiten: Option<bool>,
@@ -76,6 +78,9 @@ impl Fitting {
         }
         if let Some(finish) = &self.finish {
             options.finish = finish.parse().map_err(exception)?;
+        }
+        if let Some(spelling) = &self.spelling {
+            options.spelling = spelling.parse().map_err(exception)?;
         }
         options.dewhiten = self.dewhiten.unwrap_or(options.dewhiten);
         options.ridge = self.ridge.unwrap_or(options.ridge);
@@ -115,6 +120,7 @@ pub fn defaults(py: Python<'_>) -> PyResult<HashMap<&'static str, Py<PyAny>>> {
         ("normalize", normalize.into_py_any(py)?),
         ("shrinkage", fit.shrinkage.to_string().into_py_any(py)?),
         ("finish", fit.finish.to_string().into_py_any(py)?),
+        ("spelling", fit.spelling.to_string().into_py_any(py)?),
         ("dewhiten", fit.dewhiten.into_py_any(py)?),
         ("ridge", fit.ridge.into_py_any(py)?),
         ("solver", solver.into_py_any(py)?),

@@ -92,7 +92,8 @@ pub(crate) fn select(embeddings: &Embeddings, rows: &[usize]) -> Embeddings {
 
 /// Projects the prepared words of a view with a model.
 pub(crate) fn latent(model: &Model, view: usize, prepared: &Embeddings) -> sememe::Result<Embeddings> {
-    let vectors = model.views[view].project(prepared.matrix())?;
+    let mut vectors = model.views[view].project(prepared.matrix())?;
+    model.spell(view, &mut vectors, |row| prepared.word(row));
     Ok(Embeddings::new(prepared.vocabulary().clone(), vectors))
 }
 

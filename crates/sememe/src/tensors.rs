@@ -24,8 +24,9 @@ pub(crate) struct Tensor<'a> {
 }
 
 impl<'a> Tensor<'a> {
-    pub(crate) fn bytes(data: &'a [u8]) -> Self {
-        Tensor { dtype: Dtype::U8, shape: vec![data.len()], data: Cow::Borrowed(data) }
+    pub(crate) fn bytes(data: impl Into<Cow<'a, [u8]>>) -> Self {
+        let data = data.into();
+        Tensor { dtype: Dtype::U8, shape: vec![data.len()], data }
     }
 
     pub(crate) fn f32s(values: &'a [f32], rows: usize, cols: usize) -> Self {

@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::files::Input;
 use crate::lexicon::TrainedPairs;
 use crate::model::mbfa::Trace;
-use crate::model::{Emission, Finish, LatentView, Method, Model, ViewModel};
+use crate::model::{Emission, Finish, LatentView, Method, Model, Spelling, ViewModel};
 use crate::moments::Sources;
 use crate::prepare::{Policy, Preparation};
 use crate::retrieve::{Calibration, Criterion, PairCoordinates};
@@ -80,6 +80,9 @@ struct Metadata {
     calibrations: Vec<PairCalibration>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     finishes: Vec<FinishMetadata>,
+    /// Number of the last latent columns that are of spelling.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    spelling: Option<usize>,
 }
 
 /// A pair of views whose maps the file has.
@@ -87,6 +90,8 @@ struct Metadata {
 struct FinishMetadata {
     views: [usize; 2],
     steps: usize,
+    #[serde(default)]
+    spelling: f64,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -147,7 +152,7 @@ impl Alignment {
     }
 
     fn contents(&self) -> Contents<'static, Metadata> {
-        let Model { method, views, tuples, log_likelihood, rho, shrinkage, trace, finishes } = &self.model;
+        let Model { method, views, tuples, log_likelihood, rho, shrinkage, trace, finishes, spelling } = &self.model;
         let mut tensors = self.preparation.tensors();
         if !rho.is_empty() {
             tensors.push(("rho".to_owned(), Tensor::f64s(rho)));
@@ -168,6 +173,9 @@ impl Alignment {
             for (side, map) in finish.maps.iter().enumerate() {
                 tensors.push((finish_array(number, side), Tensor::matrix(map)));
             }
+        }
+        if let Some(spelling) = spelling {
+            tensors.extend(spelling.tensors());
         }
         let metadata = Metadata {
             kind: KIND.to_owned(),
@@ -190,8 +198,9 @@ impl Alignment {
             sources: self.sources.clone(),
             calibrations: self.calibrations.clone(),
             finishes: (finishes.iter())
-                .map(|finish| FinishMetadata { views: finish.views, steps: finish.steps })
+                .map(|&Finish { views, steps, spelling, .. }| FinishMetadata { views, steps, spelling })
                 .collect(),
+            spelling: spelling.as_ref().map(|spelling| spelling.columns),
         };
         Contents { metadata, tensors }
     }
@@ -236,13 +245,20 @@ impl Alignment {
             });
         }
         let mut finishes = Vec::new();
-        for (number, &FinishMetadata { views: [a, b], steps }) in metadata.finishes.iter().enumerate() {
+        for (number, &FinishMetadata { views: [a, b], steps, spelling }) in metadata.finishes.iter().enumerate() {
             if !(a < b && b < views.len()) {
                 return Err(file.error("has a finish of views that are none of its own"));
             }
             let map = |side: usize| file.matrix(&finish_array(number, side), latent, latent).map(Arc::new);
-            finishes.push(Finish { views: [a, b], maps: [map(0)?, map(1)?], steps });
+            finishes.push(Finish { views: [a, b], maps: [map(0)?, map(1)?], steps, spelling });
         }
+        let spelling = match metadata.spelling {
+            Some(columns) if columns == 0 || columns >= latent => {
+                return Err(file.error("has an impossible number of columns of spelling"));
+            }
+            Some(columns) => Some(Spelling::read(file, columns, views.len())?),
+            None => None,
+        };
         let dims: Vec<usize> = metadata.views.iter().map(|view| view.dim).collect();
         let preparation = Preparation::read(file, metadata.policy, &dims)?;
         let model = Model {
@@ -254,6 +270,7 @@ impl Alignment {
             shrinkage: metadata.views.iter().map(|view| view.shrinkage).collect(),
             trace: metadata.trace,
             finishes,
+            spelling,
         };
         let words = metadata.views.iter().map(|view| view.words).collect();
         let file_hashes = metadata.views.iter().map(|view| view.file_hash.clone()).collect();

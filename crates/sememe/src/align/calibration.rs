@@ -38,8 +38,8 @@ impl Folds<'_> {
                 let possible = criteria.filter(|(_, criterion)| generative.is_some() || !criterion.is_generative());
                 let (of_pair, of_latent): (Vec<_>, Vec<_>) =
                     possible.partition(|(_, criterion)| pair.is_some() && criterion.uses_cosines());
-                let compared = |view: usize, rows: &Matrix| {
-                    let latent = (fold.project)(view, rows)?;
+                let compared = |view: usize, rows: &Matrix, numbers: &[usize]| {
+                    let latent = (fold.project)(view, rows, numbers)?;
                     Ok(match &pair {
                         Some(pair) if view == from => pair.of_queries(&latent),
                         Some(pair) => pair.of_targets(&latent),

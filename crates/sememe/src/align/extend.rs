@@ -36,6 +36,31 @@ pub struct Extended {
 pub fn extend(
     alignment: &Alignment,
     latent: &[Option<View>],
+    view: View,
+    tuples: &Tuples,
+    options: &FitOptions,
+    observer: &dyn Observer,
+) -> Result<Extended> {
+    let Some(mut spelling) = alignment.model.spelling.clone() else {
+        return extend_meanings(alignment, latent, view, tuples, options, observer);
+    };
+    // The spelling of the new view is not compared with that of others.
+    let mut without = alignment.clone();
+    without.model = without.model.without_spelling();
+    let columns = |view: &View, count: usize| view.with_rows(view.rows().with_columns(count));
+    let cut: Vec<Option<View>> =
+        latent.iter().map(|known| known.as_ref().map(|known| columns(known, without.model.latent()))).collect();
+    let mut extended = extend_meanings(&without, &cut, view, tuples, options, observer)?;
+    spelling.views.push(None);
+    extended.alignment.model = extended.alignment.model.with_spelling(spelling);
+    extended.latent.view = columns(&extended.latent.view, alignment.model.latent());
+    Ok(extended)
+}
+
+/// [`extend`] for a model without spelling.
+fn extend_meanings(
+    alignment: &Alignment,
+    latent: &[Option<View>],
     mut view: View,
     tuples: &Tuples,
     options: &FitOptions,
@@ -77,9 +102,9 @@ pub fn extend(
     let project = extension.project(fitted);
     let finish = options.finish_for(alignment.model.method, alignment.model.latent());
     let wanted = (finish, Confidences::Calibrated);
-    let (finishes, calibrations) = finish_and_calibrate(folds, &extended.model, (&project, tuples), wanted, observer)?;
-    extended.model.finishes.extend(finishes);
-    extended.calibrations.extend(calibrations);
+    let compared = finish_and_calibrate(folds, &extended.model, (&project, tuples), wanted, None, observer)?;
+    extended.model.finishes.extend(compared.finishes);
+    extended.calibrations.extend(compared.calibrations);
     let latent = extended.model.latent_view(alignment.model.views.len(), view)?;
     Ok(Extended { alignment: extended, latent, warnings })
 }
@@ -142,7 +167,7 @@ impl Extension<'_> {
     /// Projects rows of the new view. The vectors of known views are latent vectors already.
     fn project(&self, fitted: model::ViewModel) -> Project<'static> {
         let new = self.latent.len();
-        Box::new(move |view, rows| if view == new { fitted.project(rows) } else { Ok(rows.clone()) })
+        Box::new(move |view, rows, _| if view == new { fitted.project(rows) } else { Ok(rows.clone()) })
     }
 
     /// The tuples by their known views, with what these say of `z`.

@@ -160,7 +160,7 @@ impl Finisher {
                 None => map,
             })
         });
-        Finish { views: self.views, maps, steps }
+        Finish { views: self.views, maps, steps, spelling: 0.0 }
     }
 
     /// The gradient of the mean loss for both maps.
@@ -292,6 +292,7 @@ mod tests {
             shrinkage: vec![0.0; 2],
             trace: None,
             finishes: Vec::new(),
+            spelling: None,
         }
     }
 

@@ -52,8 +52,9 @@ impl Folds<'_> {
             for fold in &self.fits {
                 let of_fold = self.finishes(fold, views, numbers, &meter)?;
                 if steps == FinishSteps::Auto {
+                    let asked = |from, to| Asked::of(fold.split, self.given, (from, to));
                     for (finish, found) in of_fold.iter().zip(&mut found) {
-                        found.extend(self.reciprocal_ranks(fold, finish, &meter)?);
+                        found.extend(self.reciprocal_ranks(&fold.project, finish, &asked, &meter)?);
                         meter.advance(1)?;
                     }
                 }
@@ -93,20 +94,27 @@ impl Folds<'_> {
         Ok(finishes)
     }
 
-    /// The reciprocal rank of the first right translation of every held-out word by CSLS, in both directions.
-    fn reciprocal_ranks(&self, fold: &Fold, finish: &Finish, meter: &Meter) -> Result<Vec<f64>> {
+    /// The reciprocal rank of the first right translation of every asked word by CSLS, in both directions.
+    pub(super) fn reciprocal_ranks(
+        &self,
+        project: &Project,
+        finish: &Finish,
+        asked: &dyn Fn(usize, usize) -> Asked,
+        meter: &Meter,
+    ) -> Result<Vec<f64>> {
         let mut ranks = Vec::new();
         let [a, b] = finish.views;
         let maps = [0, 1].map(|side| row_major(&finish.maps[side]));
         // Projecting again takes little time; the vectors before the finish would take as much memory as those after it.
-        let finished =
-            |view: usize, rows: &Matrix| Ok((fold.project)(view, rows)?.mapped(&maps[usize::from(view == b)]));
+        let finished = |view: usize, rows: &Matrix, numbers: &[usize]| {
+            Ok(project(view, rows, numbers)?.mapped(&maps[usize::from(view == b)]))
+        };
         let Some(sides) = Sides::of(&self.rows, self.given, finish.views, &(Box::new(finished) as Project))? else {
             return Ok(ranks);
         };
         let [first, second] = &sides.candidates;
         for ((from, to), source, target) in [((a, b), first, second), ((b, a), second, first)] {
-            let asked = Asked::of(fold.split, self.given, (from, to));
+            let asked = asked(from, to);
             if asked.is_empty() {
                 continue;
             }
@@ -125,11 +133,14 @@ impl Folds<'_> {
     }
 }
 
+pub(super) fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
 /// The place in [`NUMBERS`] of the steps that these reciprocal ranks choose. Without self-learning some number must be
 /// clearly better than none. Then it is the usual number, unless the best one is clearly better than that: the best of
 /// several numbers is often best by chance.
 fn chosen(found: &[Vec<f64>], is_learned: bool) -> usize {
-    let mean = |ranks: &Vec<f64>| ranks.iter().sum::<f64>() / ranks.len() as f64;
     let place = |steps: usize| NUMBERS.iter().position(|&number| number == steps).expect("it can be chosen");
     let (none, usual) = (place(0), place(USUAL_STEPS));
     let best = (0..found.len()).max_by(|&a, &b| mean(&found[a]).total_cmp(&mean(&found[b]))).unwrap_or(none);

@@ -63,13 +63,13 @@ pub(crate) fn splits(tuples: &Tuples) -> Vec<Split> {
 /// Rows of each view before a model's projection; a view without rows has no candidates.
 pub(super) type Rows<'a> = Vec<Option<&'a Matrix>>;
 
-/// Projects rows of a view.
-pub(super) type Project<'a> = Box<dyn Fn(usize, &Matrix) -> Result<Matrix> + 'a>;
+/// Projects rows of a view, which have these numbers in it.
+pub(super) type Project<'a> = Box<dyn Fn(usize, &Matrix, &[usize]) -> Result<Matrix> + 'a>;
 
 /// The projection of a model.
 pub(super) fn projection(model: &Model) -> Project<'static> {
     let views: Vec<ViewModel> = model.views.iter().map(ViewModel::without_emission).collect();
-    Box::new(move |view, rows| views[view].project(rows))
+    Box::new(move |view, rows, _| views[view].project(rows))
 }
 
 /// The fits to all splits.
@@ -161,12 +161,12 @@ impl Candidates {
         let chosen: BTreeSet<usize> = (0..rows.rows().min(CANDIDATES)).chain(of_tuples).collect();
         let chosen: Vec<usize> = chosen.into_iter().collect();
         let (first, others) = chosen.split_at(chosen.len().min(PROJECTED_AT_A_TIME));
-        let first = project(view, &rows.select(first))?;
+        let first = project(view, &rows.select(first), first)?;
         let dim = first.cols();
         let mut latent = first.into_vec();
         latent.reserve_exact(others.len() * dim);
         for some in others.chunks(PROJECTED_AT_A_TIME) {
-            latent.extend_from_slice(project(view, &rows.select(some))?.as_slice());
+            latent.extend_from_slice(project(view, &rows.select(some), some)?.as_slice());
         }
         Ok(Some(Candidates { rows: chosen, side: Side::new(Matrix::new(latent, dim)) }))
     }
@@ -216,6 +216,12 @@ impl Asked {
         }
         let spacing = right.len().div_ceil(MAX_QUERIES).max(1);
         Asked { words: right.into_iter().step_by(spacing).collect() }
+    }
+
+    /// The words that are not of this kind, by their right translations.
+    pub(super) fn without(mut self, is_left_out: impl Fn(usize, &[usize]) -> bool) -> Self {
+        self.words.retain(|(word, right)| !is_left_out(*word, right));
+        self
     }
 
     pub(super) fn is_empty(&self) -> bool {

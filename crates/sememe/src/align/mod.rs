@@ -14,6 +14,8 @@ mod options;
 mod rcsls;
 mod row_products;
 mod span;
+mod spelling;
+mod spelling_weight;
 mod summary;
 
 use std::sync::Arc;
@@ -29,6 +31,7 @@ pub use self::held_out::shrinkage as held_out_shrinkage;
 pub(crate) use self::held_out::{is_clearly_positive, short_fit};
 pub use self::options::{AlignOptions, Confidences};
 use self::span::Spans;
+use self::spelling_weight::{SpelledPair, spell_model};
 pub use self::summary::{AlignSummary, AlignedView, FinishedPair, ShrinkageRule};
 use crate::error::{Error, Result};
 use crate::lexicon::{TrainedPairs, Tuples};
@@ -183,32 +186,48 @@ fn fit_prepared(
     // Given entries are surer than induced ones, if there are any that can choose.
     let tuned = if splits.is_empty() { tuples } else { given };
     let wanted = (finish, options.confidences);
-    let (finishes, calibrations) = finish_and_calibrate(folds, model, (&project, tuned), wanted, observer)?;
-    alignment.model.finishes = finishes;
-    alignment.calibrations = calibrations;
+    let words = options.fit.may_spell(method).then_some(&prepared[..]);
+    let compared = finish_and_calibrate(folds, model, (&project, tuned), wanted, words, observer)?;
+    alignment.model.finishes = compared.finishes;
+    spell_model(&mut alignment.model, &prepared, given, &compared.spelled)?;
+    alignment.calibrations = compared.calibrations;
     Ok(Fitted { alignment, prepared, shrinkage_rule, warnings })
 }
 
-/// The finishes of a model and its calibrations, both by what is held out of the folds. A fit that was stopped early is
-/// kept: with the steps of the finish so far, and without confidences.
-fn finish_and_calibrate(
-    folds: Result<Folds>,
+/// How the views of a model are compared, and how sure the results are.
+#[derive(Default)]
+struct Compared {
+    finishes: Vec<Finish>,
+    spelled: Vec<SpelledPair>,
+    calibrations: Vec<PairCalibration>,
+}
+
+/// The finishes of a model, the weights of spelling and the calibrations, all by what is held out of the folds. Words are
+/// compared by spelling only if their views are given. A fit that was stopped early is kept: with the steps of the finish so
+/// far, and without confidences.
+fn finish_and_calibrate<'a>(
+    folds: Result<Folds<'a>>,
     model: &Model,
     (project, tuples): (&Project, &Tuples),
     (finish, confidences): (FinishSteps, Confidences),
+    words: Option<&'a [View]>,
     observer: &dyn Observer,
-) -> Result<(Vec<Finish>, Vec<PairCalibration>)> {
+) -> Result<Compared> {
     let mut folds = match folds {
-        Err(Error::Stopped) => return Ok((Vec::new(), Vec::new())),
+        Err(Error::Stopped) => return Ok(Compared::default()),
         folds => folds?,
     };
     let chosen = unless_stopped(folds.choose_finish(finish, observer))?;
+    let spelled = match words {
+        Some(views) => unless_stopped(folds.choose_spelling(views, observer))?,
+        None => Vec::new(),
+    };
     let finishes = finish_model(model, &folds.rows, project, tuples, &chosen, observer)?;
     let calibrations = match confidences {
         Confidences::Calibrated => unless_stopped(folds.calibrations(observer))?,
         Confidences::None => Vec::new(),
     };
-    Ok((finishes, calibrations))
+    Ok(Compared { finishes, spelled, calibrations })
 }
 
 /// Nothing where the work was stopped.
@@ -255,7 +274,7 @@ fn fit_to_evidence(
     let mut fit = options.fit.clone();
     if let Some(before) = &options.resume {
         check_resumable(before, &evidence, &mut fit)?;
-        fit.mbfa.start = Start::Model(Arc::new(before.model.clone()));
+        fit.mbfa.start = Start::Model(Arc::new(before.model.clone().without_spelling()));
     }
     let (model, warnings) = match rows {
         Some((views, tuples)) => fit_model(&evidence.moments, views, tuples, &fit, observer)?,
@@ -308,7 +327,7 @@ fn check_resumable(before: &Alignment, evidence: &Evidence, fit: &mut FitOptions
         return refused("impossible", format!("the model was fitted by {method}; leave the method as it was"));
     }
     if fit.latent == LatentSize::default() {
-        fit.latent = LatentSize::Of(before.model.latent());
+        fit.latent = LatentSize::Of(before.model.latent() - before.model.spelling_columns());
     }
     let shrinkage = &before.model.shrinkage;
     let is = |by: f64| shrinkage.iter().all(|&other| other == by);

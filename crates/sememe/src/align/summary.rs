@@ -90,6 +90,14 @@ pub struct FinishedPair {
     pub views: [String; 2],
     /// The number of gradient steps.
     pub steps: usize,
+    /// The weight of the cosine of spellings; left out of JSON where they are not compared.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub spelling: f64,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+fn is_zero(weight: &f64) -> bool {
+    *weight == 0.0
 }
 
 impl FinishedPair {
@@ -98,6 +106,7 @@ impl FinishedPair {
         let of_finish = |finish: &Finish| FinishedPair {
             views: finish.views.map(|view| model.views[view].name.clone()),
             steps: finish.steps,
+            spelling: finish.spelling,
         };
         model.finishes.iter().map(of_finish).collect()
     }
@@ -106,7 +115,11 @@ impl FinishedPair {
 impl fmt::Display for FinishedPair {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [a, b] = &self.views;
-        write!(f, "{a}-{b} {} steps", self.steps)
+        match (self.steps, self.spelling) {
+            (steps, 0.0) => write!(f, "{a}-{b} {steps} steps"),
+            (0, weight) => write!(f, "{a}-{b} spelling {weight}"),
+            (steps, weight) => write!(f, "{a}-{b} {steps} steps and spelling {weight}"),
+        }
     }
 }
 

@@ -47,9 +47,7 @@ pub use self::sentences::{
 pub use self::similarity::{Similarity, similarity};
 pub use self::sts::{Sts, StsYear, sts, sts_years};
 pub use self::sts_files::{SentencePair, SentencePairs};
-pub use self::translation::{
-    Answer, Oov, Outcome, Overlap, Translation, Unseen, translation, translation_in_detail,
-};
+pub use self::translation::{Answer, Oov, Outcome, Overlap, Translation, Unseen, translation, translation_in_detail};
 pub use self::weighting::{Probabilities, SIF_A, Weighting};
 pub use self::words::Words;
 

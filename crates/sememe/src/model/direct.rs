@@ -84,6 +84,7 @@ fn map_to_pivot(
         shrinkage,
         trace: None,
         finishes: Vec::new(),
+        spelling: None,
     };
     Ok((model, warnings))
 }

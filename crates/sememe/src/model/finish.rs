@@ -10,7 +10,7 @@ use crate::linalg::Mat;
 use crate::names::serde_as_spelled;
 
 /// Maps from the latent vectors of two views to coordinates in which translations are nearer by cosine. The generative
-/// model, its latent vectors and its densities stay as they are.
+/// model, its latent vectors and its densities stay as they are. The maps also give its weight to the spelling of words.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Finish {
@@ -20,6 +20,8 @@ pub struct Finish {
     pub maps: [Arc<Mat>; 2],
     /// The number of gradient steps.
     pub steps: usize,
+    /// The weight of the cosine of spellings, added to the cosine of latent vectors; 0 where they are not compared.
+    pub spelling: f64,
 }
 
 /// Number of gradient steps of the finish.

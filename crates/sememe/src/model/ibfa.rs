@@ -163,6 +163,7 @@ impl<'a> Canonical<'a> {
             shrinkage: self.shrunk.iter().map(|shrunk| shrunk.by).collect(),
             trace: None,
             finishes: Vec::new(),
+            spelling: None,
         })
     }
 }

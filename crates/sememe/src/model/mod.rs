@@ -11,6 +11,7 @@ mod nipals;
 mod noise;
 mod projection;
 mod shrinkage;
+pub(crate) mod spelling;
 mod used_options;
 mod warning;
 
@@ -24,6 +25,7 @@ pub use self::finish::{Finish, FinishSteps};
 pub use self::latent_size::LatentSize;
 pub use self::projection::LatentView;
 pub use self::shrinkage::Shrinkage;
+pub use self::spelling::{Spelling, SpellingUse};
 pub use self::warning::FitWarning;
 use crate::error::{Error, Result};
 use crate::linalg::Mat;
@@ -111,6 +113,9 @@ pub struct FitOptions {
     pub pivot: Option<String>,
     /// The discriminative finish. It needs rows: fits of moments alone have none.
     pub finish: FinishSteps,
+    /// Whether words are compared by their spelling, too.
+    #[serde(default)]
+    pub spelling: SpellingUse,
     /// How MBFA iterates.
     pub mbfa: mbfa::MbfaOptions,
 }
@@ -232,6 +237,8 @@ pub struct Model {
     pub trace: Option<mbfa::Trace>,
     /// The finishes of pairs of views.
     pub finishes: Vec<Finish>,
+    /// How words are spelled, where views are compared by that, too.
+    pub spelling: Option<Spelling>,
 }
 
 impl Model {
@@ -270,6 +277,8 @@ setters!(FitOptions {
     with_pivot: pivot = Option<String>,
     /// Sets [`FitOptions::finish`].
     with_finish: finish = FinishSteps,
+    /// Sets [`FitOptions::spelling`].
+    with_spelling: spelling = SpellingUse,
     /// Sets [`FitOptions::mbfa`].
     with_mbfa: mbfa = mbfa::MbfaOptions,
 });

@@ -155,6 +155,7 @@ pub(super) fn fit(moments: &Moments, options: &FitOptions) -> Result<(Model, Vec
         shrinkage: shrunk_by,
         trace: None,
         finishes: Vec::new(),
+        spelling: None,
     };
     Ok((model, warnings))
 }

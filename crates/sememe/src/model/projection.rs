@@ -28,7 +28,11 @@ impl Model {
             true => Some(self.log_densities(view, prepared.rows())?),
             false => None,
         };
-        Ok(LatentView { view: prepared.map_rows(|rows| self.views[view].project_in_place(rows))?, log_density })
+        let mut latent = prepared.map_rows(|rows| self.views[view].project_in_place(rows))?;
+        if let (Some(words), true) = (latent.shared_words(), self.spelling.is_some()) {
+            self.spell(view, latent.rows_mut(), |row| words.word(row));
+        }
+        Ok(LatentView { view: latent, log_density })
     }
 
     /// `log p(x)` of every row of a view, with `x ~ N(mu, W Wᵀ + Psi)`.

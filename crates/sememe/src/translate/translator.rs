@@ -271,7 +271,9 @@ impl Translator {
             return Ok(None);
         }
         let prepared = self.alignment.prepare(self.view, found.into_matrix())?;
-        Ok(Some((self.source.len(), self.alignment.model.views[self.view].project(&prepared)?.into_vec())))
+        let mut latent = self.alignment.model.views[self.view].project(&prepared)?;
+        self.alignment.model.spell(self.view, &mut latent, |_| spelled);
+        Ok(Some((self.source.len(), latent.into_vec())))
     }
 }
 

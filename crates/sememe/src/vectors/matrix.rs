@@ -193,6 +193,15 @@ impl Matrix {
     }
 
     /// Keeps only the rows with the given ascending indices, without a copy if the rows are not shared. The memory of the
+    /// The rows with this number of columns: cut, or with zeros at their ends.
+    pub(crate) fn with_columns(&self, cols: usize) -> Matrix {
+        let kept = cols.min(self.cols());
+        let mut values = vec![0.0; self.rows() * cols];
+        let rows = values.chunks_exact_mut(cols).zip(self.as_slice().chunks_exact(self.cols()));
+        rows.for_each(|(new, row)| new[..kept].copy_from_slice(&row[..kept]));
+        Matrix::new(values, cols)
+    }
+
     /// others is given back.
     pub(crate) fn keep(&mut self, indices: &[usize]) {
         let cols = self.cols;

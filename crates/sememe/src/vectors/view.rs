@@ -64,6 +64,11 @@ impl View {
         self.words.as_deref()
     }
 
+    /// [`View::words`] that outlive a change of the rows.
+    pub(crate) fn shared_words(&self) -> Option<Arc<Vocabulary>> {
+        self.words.clone()
+    }
+
     /// Number of rows.
     pub fn len(&self) -> usize {
         self.rows.rows()

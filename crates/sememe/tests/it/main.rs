@@ -28,6 +28,7 @@ mod retrieval;
 mod samples;
 mod seeds;
 mod spaces;
+mod spelling;
 mod stopping;
 mod tables;
 mod translating;

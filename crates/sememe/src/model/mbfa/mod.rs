@@ -172,6 +172,7 @@ fn model(problem: &Problem, parameters: &Parameters, trace: Trace) -> Result<Mod
         shrinkage: problem.shrinkage.clone(),
         trace: Some(trace),
         finishes: Vec::new(),
+        spelling: None,
     })
 }
 

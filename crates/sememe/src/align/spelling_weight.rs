@@ -1,0 +1,153 @@
+//! The weight of spelling in comparisons, chosen by held-out retrieval, and the spelling of a whole fit.
+
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::finish_steps::mean;
+use super::folds::{Asked, Folds, Project};
+use super::held_out::is_clearly_positive;
+use super::spelling::learn;
+use crate::error::Result;
+use crate::lexicon::Tuples;
+use crate::linalg::Mat;
+use crate::model::{Finish, Model, Spelling};
+use crate::observe::{Meter, Observer, Stage};
+use crate::retrieve::PairCoordinates;
+use crate::vectors::{Matrix, View};
+
+/// The weights to choose from; the first one is that of comparisons without spelling.
+const WEIGHTS: [f64; 4] = [0.0, 0.1, 0.2, 0.3];
+/// Standard errors by which a weight must be better than none.
+const STANDARD_ERRORS: f64 = 2.0;
+
+/// Two views and the weight of the cosine of their spellings.
+pub(super) struct SpelledPair {
+    views: [usize; 2],
+    weight: f64,
+}
+
+impl<'a> Folds<'a> {
+    /// Chooses a weight for each pair of views, and adds spelling to the models of all folds if any pair has one.
+    pub(super) fn choose_spelling(&mut self, views: &'a [View], observer: &dyn Observer) -> Result<Vec<SpelledPair>> {
+        let meter = Meter::new(observer, Stage::Finishing, self.pairs.len() * self.fits.len() * WEIGHTS.len());
+        let mut spellings = Vec::new();
+        for fold in &self.fits {
+            meter.check()?;
+            let Some(spelling) = learn(views, &fold.split.given)? else { return Ok(Vec::new()) };
+            spellings.push(spelling);
+        }
+        let mut all_chosen = Vec::new();
+        for pair in self.pairs.clone() {
+            // Reciprocal ranks of held-out translations, for each weight.
+            let mut found = vec![Vec::new(); WEIGHTS.len()];
+            for (fold, spelling) in self.fits.iter().zip(&spellings) {
+                let project = remembered(projection(fold.model.clone().with_spelling(spelling.clone()), views));
+                for (&weight, found) in WEIGHTS.iter().zip(&mut found) {
+                    let mut finish = weighted(&fold.model, pair, weight)?;
+                    finish.add_spelling(spelling.columns);
+                    // Words that are spelled like their translations are found without knowing how letters correspond.
+                    let asked = |from: usize, to: usize| {
+                        let is_spelled_alike = |word: usize, right: &[usize]| {
+                            right.iter().any(|&right| views[from].label(word) == views[to].label(right))
+                        };
+                        Asked::of(fold.split, self.given, (from, to)).without(is_spelled_alike)
+                    };
+                    found.extend(self.reciprocal_ranks(&project, &finish, &asked, &meter)?);
+                    meter.advance(1)?;
+                }
+            }
+            let weight = WEIGHTS[chosen(&found)];
+            if weight > 0.0 {
+                all_chosen.push(SpelledPair { views: pair, weight });
+            }
+        }
+        if !all_chosen.is_empty() {
+            for (fold, spelling) in self.fits.iter_mut().zip(spellings) {
+                add_spelling(&mut fold.model, spelling, &all_chosen)?;
+                fold.project = projection(fold.model.clone(), views);
+            }
+        }
+        Ok(all_chosen)
+    }
+}
+
+/// The place of the weight that these reciprocal ranks choose: the best one, if it is clearly better than none.
+fn chosen(found: &[Vec<f64>]) -> usize {
+    let best = (0..found.len()).max_by(|&a, &b| mean(&found[a]).total_cmp(&mean(&found[b]))).unwrap_or(0);
+    let gains: Vec<f64> = found[best].iter().zip(&found[0]).map(|(after, before)| after - before).collect();
+    if is_clearly_positive(&gains, STANDARD_ERRORS) { best } else { 0 }
+}
+
+/// Adds the spelling that all entries teach to a model, for the chosen pairs.
+pub(super) fn spell_model(model: &mut Model, views: &[View], given: &Tuples, chosen: &[SpelledPair]) -> Result<()> {
+    if chosen.is_empty() {
+        return Ok(());
+    }
+    match learn(views, given)? {
+        Some(spelling) => add_spelling(model, spelling, chosen),
+        None => Ok(()),
+    }
+}
+
+fn add_spelling(model: &mut Model, spelling: Spelling, chosen: &[SpelledPair]) -> Result<()> {
+    for SpelledPair { views, weight } in chosen {
+        let finish = weighted(model, *views, *weight)?;
+        model.finishes.retain(|finish| finish.views != *views);
+        model.finishes.push(finish);
+    }
+    model.finishes.sort_by_key(|finish| finish.views);
+    *model = model.clone().with_spelling(spelling);
+    Ok(())
+}
+
+/// The finish of two views of a model without columns of spelling, for these to be added with a weight. Without steps it is
+/// that of the coordinates in which the views are compared anyway.
+fn weighted(model: &Model, views: [usize; 2], spelling: f64) -> Result<Finish> {
+    if let Some(finish) = model.finish(views) {
+        return Ok(Finish { spelling, ..finish.clone() });
+    }
+    let maps = match PairCoordinates::of(model, views[0], views[1])? {
+        Some(pair) => pair.maps().map(|map| Arc::new(map.clone())),
+        None => [0, 1].map(|_| Arc::new(Mat::identity(model.latent(), model.latent()))),
+    };
+    Ok(Finish { views, maps, steps: 0, spelling })
+}
+
+/// The projection of a model, with the spelling of words.
+fn projection(model: Model, views: &[View]) -> Project<'_> {
+    Box::new(move |view, rows, numbers| {
+        let mut latent = model.views[view].project(rows)?;
+        if let Some(words) = views[view].words() {
+            model.spell(view, &mut latent, |row| words.word(numbers[row]));
+        }
+        Ok(latent)
+    })
+}
+
+/// A projection that does its work once for the same rows.
+fn remembered(project: Project) -> Project {
+    let known: Mutex<BTreeMap<(usize, Vec<usize>), Matrix>> = Mutex::default();
+    Box::new(move |view, rows, numbers| {
+        let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(match known.entry((view, numbers.to_vec())) {
+            Entry::Occupied(latent) => latent.get().clone(),
+            Entry::Vacant(vacant) => vacant.insert(project(view, rows, numbers)?).clone(),
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spelling_counts_only_where_it_clearly_helps() {
+        let ranks = |mean: f64| (0..100).map(|word| mean + 0.1 * f64::from(word % 2)).collect::<Vec<f64>>();
+        let noisy =
+            |mean: f64| (0..100).map(|word| mean + if word % 2 == 0 { 0.4 } else { -0.3 }).collect::<Vec<f64>>();
+        assert_eq!(chosen(&[ranks(0.5), ranks(0.6), ranks(0.55)]), 1);
+        assert_eq!(chosen(&[ranks(0.5), noisy(0.51), ranks(0.4)]), 0);
+        assert_eq!(chosen(&[Vec::new(), Vec::new(), Vec::new()]), 0);
+    }
+}
