@@ -97,11 +97,14 @@ struct Problem {
     entries: Vec<Entries>,
 }
 
+/// Two views and the rows of their entries.
+type RowPairs = ([usize; 2], Vec<(usize, usize)>);
+
 /// Learns how words are spelled; `None` without enough entries of words.
 pub(super) fn learn(views: &[View], tuples: &Tuples) -> Result<Option<Spelling>> {
     let has_words = |pair: &[usize; 2]| pair.iter().all(|&view| views[view].words().is_some());
     let pairs = tuples.connected_views().into_iter().filter(has_words);
-    let pairs: Vec<([usize; 2], Vec<(usize, usize)>)> = pairs.map(|[a, b]| ([a, b], tuples.pairs_of(a, b))).collect();
+    let pairs: Vec<RowPairs> = pairs.map(|[a, b]| ([a, b], tuples.pairs_of(a, b))).collect();
     if pairs.iter().map(|(_, pairs)| pairs.len()).sum::<usize>() < MIN_PAIRS {
         return Ok(None);
     }
@@ -112,7 +115,7 @@ pub(super) fn learn(views: &[View], tuples: &Tuples) -> Result<Option<Spelling>>
     }
     let of_view = |(view, rows)| Some(Bags::of(view, views[view].words()?, rows));
     let bags: Vec<Bags> = rows.iter().enumerate().filter_map(of_view).collect();
-    let of_pair = |(pair, places): ([usize; 2], Vec<(usize, usize)>)| {
+    let of_pair = |(pair, places): RowPairs| {
         let of_view = |view: usize| bags.iter().position(|bags| bags.view == view).expect("views of pairs have words");
         let own = pair.map(of_view);
         let places = places.into_iter().map(|(x, y)| [bags[own[0]].places[&x], bags[own[1]].places[&y]]);

@@ -80,6 +80,11 @@ pub enum Found {
     OfPart,
 }
 
+/// Targets that were found for a query.
+type Rows = Vec<usize>;
+/// The largest cosines of a query.
+type Cosines = Vec<f64>;
+
 impl Targets {
     /// Prepares targets, which have ids in one column and vectors in another; `None` if there are none. For CSLS either
     /// all `queries` must be given, or `terms`: minus the mean of the [`largest_cosines`] of each target with all queries.
@@ -123,7 +128,7 @@ impl Targets {
         observer: &dyn Observer,
     ) -> Result<Option<RecordBatch>> {
         let Some(queries) = IdRows::read(batches, &self.id, &self.vector)? else { return Ok(None) };
-        let (hits, near, scores): (Vec<Vec<usize>>, Option<Vec<Vec<f64>>>, ArrayRef) = match found {
+        let (hits, near, scores): (Vec<Rows>, Option<Vec<Cosines>>, ArrayRef) = match found {
             Found::OfAll => {
                 let hits = self.retriever.nearest(&queries.vectors, k, observer)?;
                 let scores: Float32Array = hits.iter().flatten().map(|hit| Some(hit.score)).collect();

@@ -92,6 +92,11 @@ impl Affine {
         }
         let (from, to) = (self.from_dim(), self.to_dim());
         let mut mapped = vec![0.0; rows.rows() * to];
+        if rows.rows() <= ROWS_AT_A_TIME {
+            // A query is answered sooner than another thread wakes up.
+            self.apply_block(rows.as_slice(), &mut mapped).map_err(not_finite)?;
+            return Ok(Matrix::new(mapped, to));
+        }
         let blocks = mapped.par_chunks_mut(ROWS_AT_A_TIME * to);
         let blocks = blocks.zip(rows.as_slice().par_chunks(ROWS_AT_A_TIME * from)).enumerate();
         let wrong = blocks.filter_map(|(block, (mapped, rows))| {
@@ -115,10 +120,10 @@ impl Affine {
                 Length::Positive => {}
             }
         }
-        if let [row] = &unit.chunks_exact(from).collect::<Vec<_>>()[..] {
+        if unit.len() == from {
             // A product of one row would pack the whole matrix first.
             let entries = self.matrix.as_slice().chunks_exact(from);
-            mapped.iter_mut().zip(entries).for_each(|(out, entries)| *out = dot(entries, row) as f32);
+            mapped.iter_mut().zip(entries).for_each(|(out, entries)| *out = dot(entries, &unit) as f32);
         } else {
             product_of_rows(&unit, self.matrix.as_slice(), from, mapped);
         }

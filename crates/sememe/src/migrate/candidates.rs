@@ -70,13 +70,13 @@ pub(super) enum Candidate {
     Ridge(f64),
     /// The same, and the share of directions that are kept.
     LowRank(f64, f64),
-    /// The shrinkage of both covariances.
+    /// The shrinkage of each covariance, as a multiple of `sqrt(d / n)`: what is chosen on a sample holds for all pairs.
     Ibfa(f64),
 }
 
 /// Few candidates each: recall hardly depends on the parameters.
 const RIDGES: [f64; 3] = [0.1, 1.0, 10.0];
-const SHRINKAGES: [f64; 4] = [0.1, 0.3, 0.5, 0.7];
+const SHRINKAGES: [f64; 3] = [0.5, 1.0, 1.5];
 
 impl Candidate {
     /// All candidates, or those of one method.
@@ -104,7 +104,7 @@ impl Candidate {
             Candidate::Procrustes => String::new(),
             Candidate::Ridge(ridge) => format!("ridge {ridge}"),
             Candidate::LowRank(ridge, share) => format!("ridge {ridge}, rank {} %", 100.0 * share),
-            Candidate::Ibfa(shrinkage) => format!("shrinkage {shrinkage}"),
+            Candidate::Ibfa(factor) => format!("shrinkage {factor} sqrt(d/n)"),
         }
     }
 
@@ -119,9 +119,9 @@ impl Candidate {
                 Ok(Affine::centred(&regression(&pairs.second_on(), &pairs.second_nn(), ridge)?, None, None))
             }
             Candidate::LowRank(ridge, share) => low_rank(pairs, ridge, share),
-            Candidate::Ibfa(shrinkage) => {
-                let old = Shrunk::of(&under.oo, shrinkage, "old")?;
-                let new = Shrunk::of(&under.nn, shrinkage, "new")?;
+            Candidate::Ibfa(factor) => {
+                let old = Shrunk::of(&under.oo, pairs.shrinkage(factor, under.oo.nrows()), "old")?;
+                let new = Shrunk::of(&under.nn, pairs.shrinkage(factor, under.nn.nrows()), "new")?;
                 let half = old.factor.solve(&under.on);
                 let map = new.factor.solve(&half.transpose().to_owned()).transpose().to_owned();
                 Ok(Affine::centred(&map, None, None))

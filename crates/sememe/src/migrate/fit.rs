@@ -49,8 +49,8 @@ setters!(MigrateOptions {
 pub const MIN_PAIRS: usize = 50;
 /// Folds of the cross-validation that measures what is usual.
 const FOLDS: usize = 5;
-/// The shrinkage of the latent space where another method was asked for.
-const USUAL_SHRINKAGE: f64 = 0.3;
+/// The shrinkage of the latent space where another method was asked for, as a multiple of `sqrt(d / n)`.
+const USUAL_SHRINKAGE: f64 = 1.0;
 
 /// Fits a map between two models. `index` are old vectors without partners, such as the whole index, if they are at hand:
 /// they tell of texts that the pairs lack. The candidates are compared on held-out clusters of texts; the best one is
@@ -94,8 +94,8 @@ pub fn fit(
     let best = |method: MapMethod| best_of(&scores, &Candidate::all(Some(method)));
     let candidates: Vec<Candidate> = methods.into_iter().filter_map(best).collect();
     let best_ridge = best(MapMethod::Ridge).unwrap_or(Candidate::all(Some(MapMethod::Ridge))[0]);
-    let shrinkage = match best(MapMethod::Ibfa) {
-        Some(Candidate::Ibfa(shrinkage)) => shrinkage,
+    let factor = match best(MapMethod::Ibfa) {
+        Some(Candidate::Ibfa(factor)) => factor,
         _ => USUAL_SHRINKAGE,
     };
     let exchanged = pairs.exchanged();
@@ -117,6 +117,7 @@ pub fn fit(
         Candidate::Ibfa(_) => hubs::shifted(index_map, pairs.old(), pairs.new_rows())?,
         _ => index_map,
     };
+    let shrinkage = moments.shrinkage(factor, pairs.old().cols().max(pairs.new_rows().cols()));
     let latent = under.latent(shrinkage)?;
     let back = [way_back(&latent[0], pairs.old())?, way_back(&latent[1], pairs.new_rows())?];
 

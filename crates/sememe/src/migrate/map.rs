@@ -243,7 +243,7 @@ impl MigrationMap {
             let further = further.into_iter().filter_map(|(part, values)| Some((format!("{name}.{part}"), values?)));
             tensors.extend(further.map(|(name, values)| (name, Tensor::f32s(values, 1, values.len()))));
         }
-        let PairMoments { means, oo, on, nn } = &self.moments;
+        let PairMoments { means, oo, on, nn, .. } = &self.moments;
         for (name, mean) in MEANS.into_iter().zip(means) {
             tensors.push((name.to_owned(), Tensor::f64s(mean)));
         }
@@ -277,7 +277,7 @@ impl MigrationMap {
             new: ModelCard::read(&file, Side::New, about.new)?,
             held_out: about.held_out,
             shrinkage: about.shrinkage,
-            moments: read_moments(&file, old, new)?,
+            moments: read_moments(&file, about.pairs, old, new)?,
             residual: about.residual,
             pairs: about.pairs,
             fingerprint: about.fingerprint,
@@ -314,9 +314,10 @@ const OFFSET: &str = "offset";
 const SHIFT: &str = "shift";
 const MEANS: [&str; 2] = ["moments.old_mean", "moments.new_mean"];
 
-fn read_moments(file: &TensorFile, old: usize, new: usize) -> Result<PairMoments> {
+fn read_moments(file: &TensorFile, pairs: usize, old: usize, new: usize) -> Result<PairMoments> {
     let covariance = |name: &str, rows: usize, cols: usize| -> Result<Mat> { file.matrix(name, rows, cols) };
     Ok(PairMoments {
+        n: pairs as f64,
         means: [file.f64s(MEANS[0], old)?, file.f64s(MEANS[1], new)?],
         oo: covariance("moments.old_old", old, old)?,
         on: covariance("moments.old_new", old, new)?,

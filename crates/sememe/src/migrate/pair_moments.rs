@@ -10,6 +10,8 @@ use crate::vectors::Matrix;
 /// Means and covariances of pairs of old and new vectors.
 #[derive(Debug, Clone)]
 pub(super) struct PairMoments {
+    /// Number of pairs.
+    pub(super) n: f64,
     /// Of the old and of the new vectors.
     pub(super) means: [Vec<f64>; 2],
     pub(super) oo: Mat,
@@ -29,6 +31,8 @@ impl Shrunk {
     }
 }
 
+/// Few pairs are not shrunk by more.
+const MAX_SHRINKAGE: f64 = 0.9;
 /// The shrinkage of the old covariance in the regression of new vectors on old ones.
 const REGRESSION_SHRINKAGE: f64 = 0.05;
 
@@ -36,19 +40,25 @@ impl PairMoments {
     /// Moments of rows that belong together.
     pub(super) fn of(old: &Matrix, new: &Matrix) -> Self {
         let stacked = PatternMoments::of_rows(old, new, &vec![1.0; old.rows()]);
-        Self::of_stacked(&stacked.mean, &stacked.covariance(), old.cols())
+        Self::of_stacked(stacked.n, &stacked.mean, &stacked.covariance(), old.cols())
     }
 
     /// Moments of old vectors followed by new ones, of which the first `dim` coordinates are old.
-    pub(super) fn of_stacked(mean: &[f64], covariance: &Mat, dim: usize) -> Self {
+    fn of_stacked(n: f64, mean: &[f64], covariance: &Mat, dim: usize) -> Self {
         let (old, new) = ((0, dim), (dim, mean.len() - dim));
         let (of_old, of_new) = mean.split_at(dim);
         PairMoments {
+            n,
             means: [of_old.to_vec(), of_new.to_vec()],
             oo: block(covariance, old, old),
             on: block(covariance, old, new),
             nn: block(covariance, new, new),
         }
+    }
+
+    /// The shrinkage of the covariances of a side of this dimension: a multiple of `sqrt(d / n)`.
+    pub(super) fn shrinkage(&self, factor: f64, dim: usize) -> f64 {
+        (factor * (dim as f64 / self.n).sqrt()).min(MAX_SHRINKAGE)
     }
 
     /// The second moment of old and new vectors about zero.
@@ -65,7 +75,7 @@ impl PairMoments {
     pub(super) fn exchanged(&self) -> Self {
         let [old, new] = self.means.clone();
         let on = self.on.transpose().to_owned();
-        PairMoments { means: [new, old], oo: self.nn.clone(), on, nn: self.oo.clone() }
+        PairMoments { n: self.n, means: [new, old], oo: self.nn.clone(), on, nn: self.oo.clone() }
     }
 
     /// The moments of two sets of pairs, each of which counts as one half.
@@ -82,6 +92,7 @@ impl PairMoments {
             about_zero(&mean, x, y)
         };
         PairMoments {
+            n: self.n,
             means: [middle(0), middle(1)],
             oo: half(&self.oo, &other.oo, &old, &old),
             on: half(&self.on, &other.on, &old, &new),
@@ -98,7 +109,7 @@ impl PairMoments {
         let noise = &self.nn - &explained - explained.transpose() + times_transpose(&times(&b, &self.oo), &b);
         let on = times_transpose(index, &b);
         let nn = symmetric(&(times(&b, &on) + noise));
-        Ok(PairMoments { means: self.means.clone(), oo: index.clone(), on, nn })
+        Ok(PairMoments { n: self.n, means: self.means.clone(), oo: index.clone(), on, nn })
     }
 
     /// Old and new vectors → the latent space: `P^½ Vᵀ L⁻¹ (x - mu)` with the canonical correlations `P`, as in IBFA.
