@@ -112,7 +112,7 @@ fn a_map_survives_its_file_to_the_bit() {
         assert_eq!(map.apply(from, to, rows).unwrap().as_slice(), read.apply(from, to, rows).unwrap().as_slice());
     }
     let adapted =
-        [&map, &read].map(|map| map.adapt(&texts.old, &texts.new, None, &()).unwrap().index(&texts.old).unwrap());
+        [map, &read].map(|map| map.adapt(&texts.old, &texts.new, None, &()).unwrap().index(&texts.old).unwrap());
     assert_eq!(adapted[0].as_slice(), adapted[1].as_slice());
     assert!(map.apply(Side::Old, Side::Old, &texts.old).is_err());
     // A file that is cut off, or of another kind, is refused.

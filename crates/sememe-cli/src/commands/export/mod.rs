@@ -100,7 +100,7 @@ impl Store {
     #[cfg(feature = "pgvector")]
     fn open(self, tables: &[&Path]) -> anyhow::Result<Sink> {
         let Store::Pgvector(address) = self;
-        Ok(Sink::Tables(pgvector::Database::connect(&address, tables)?))
+        Ok(Sink::Tables(Box::new(pgvector::Database::connect(&address, tables)?)))
     }
 
     #[cfg(not(feature = "pgvector"))]
@@ -114,7 +114,7 @@ impl Store {
 enum Sink {
     Files(Vec<Format>),
     #[cfg(feature = "pgvector")]
-    Tables(pgvector::Database),
+    Tables(Box<pgvector::Database>),
 }
 
 impl Sink {
