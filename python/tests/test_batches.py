@@ -123,7 +123,9 @@ def test_bad_columns_are_refused(table):
 
 
 def test_models_project_batches(table):
-    model = sememe.IBFA(2, shrinkage="oas").fit(batches.moments([batches.partial_moments(table.to_batches(), ["x", "y"])]))
+    moments = batches.moments([batches.partial_moments(table.to_batches(), ["x", "y"])])
+    with pytest.warns(sememe.FitWarning, match="143 entries with a single view"):
+        model = sememe.IBFA(2, shrinkage="oas").fit(moments)
     batch = table.to_batches()[0]
     latent = pa.record_batch(batches.project(batch, model, outputs={"y": "other"}, id="id"))
     assert latent.schema.names == ["x", "other"] and latent.num_rows == ROWS

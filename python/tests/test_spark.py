@@ -107,6 +107,11 @@ def test_estimators_fit_transform_save_and_load(df, table, tmp_path):
     with pytest.raises(FileExistsError):
         pair.save(str(tmp_path / "model"))
     pair.write().overwrite().save(str(tmp_path / "model"))
+    assert IBFAModel.load(str(tmp_path / "model")).getInputCols() == ["x", "y"]
+    (tmp_path / "notes").mkdir()
+    with pytest.raises(ValueError, match="is not replaced"):
+        pair.write().overwrite().save(str(tmp_path / "notes"))
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["model", "notes"]
     with pytest.raises(ValueError, match="not of MBFA"):
         MBFAModel.load(str(tmp_path / "model"))
 

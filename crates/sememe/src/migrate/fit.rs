@@ -12,6 +12,7 @@ use super::pair_moments::{PairMoments, covariance_of};
 use super::{Affine, MapMethod, Pairs, hubs};
 use crate::error::{Error, Result};
 use crate::linalg::{Cholesky, block, trace};
+use crate::model::Shrinkage;
 use crate::moments::PatternMoments;
 use crate::names::setters;
 use crate::observe::{Meter, Observer, Stage};
@@ -121,24 +122,29 @@ pub fn fit(
     let latent = under.latent(shrinkage)?;
     let back = [way_back(&latent[0], pairs.old())?, way_back(&latent[1], pairs.new_rows())?];
 
-    // What is usual is measured on pairs that a fit has not seen.
+    let (of_old, by_old) = Geometry::fit(pairs.old(), Shrinkage::Oas, "old")?;
+    let (of_new, by_new) = Geometry::fit(pairs.new_rows(), Shrinkage::Oas, "new")?;
+
+    // What is usual is measured on pairs that a fit has not seen. These fits are shrunk like the whole one: shrinkage
+    // makes vectors less surprising.
     let mut usual = Usual::default();
     for (seen, held_out) in folds(pairs, options.seed) {
         meter.check()?;
-        let moments = PairMoments::of(seen.old(), seen.new_rows());
+        let moments = PairMoments { n: moments.n, ..PairMoments::of(seen.old(), seen.new_rows()) };
         let map = queries_map(&seen, &moments, &moments.under(&of_index)?)?;
         usual.residuals.extend(residuals(&map, &held_out)?);
-        usual.old.extend(Geometry::fit(seen.old(), "old")?.surprises(held_out.old())?);
-        usual.new.extend(Geometry::fit(seen.new_rows(), "new")?.surprises(held_out.new_rows())?);
+        let of_seen = |rows: &Matrix, by: f64, name: &str| Geometry::fit(rows, Shrinkage::By(by), name);
+        usual.old.extend(of_seen(seen.old(), by_old, "old")?.0.surprises(held_out.old())?);
+        usual.new.extend(of_seen(seen.new_rows(), by_new, "new")?.0.surprises(held_out.new_rows())?);
     }
-    let card = |name: &Option<String>, side: Side, rows: &Matrix, surprises: &[f64]| -> Result<ModelCard> {
-        let geometry = Geometry::fit(rows, &side.to_string())?.with_reference(surprises);
-        Ok(ModelCard { name: name.clone(), geometry })
+    let card = |name: &Option<String>, geometry: Geometry, surprises: &[f64]| ModelCard {
+        name: name.clone(),
+        geometry: geometry.with_reference(surprises),
     };
     meter.advance(1)?;
     Ok(MigrationMap {
-        old: card(&options.old_model, Side::Old, pairs.old(), &usual.old)?,
-        new: card(&options.new_model, Side::New, pairs.new_rows(), &usual.new)?,
+        old: card(&options.old_model, of_old, &usual.old),
+        new: card(&options.new_model, of_new, &usual.new),
         queries: Chosen { map: queries_map(pairs, &moments, &under)?, method: for_queries.method() },
         index: Chosen { map: index_map, method: for_index.method() },
         latent,

@@ -55,16 +55,17 @@ pub struct Geometry {
 }
 
 impl Geometry {
-    /// The geometry of unit rows. How surprising such rows are is told by [`Geometry::with_reference`].
-    pub(super) fn fit(rows: &Matrix, name: &str) -> Result<Self> {
+    /// The geometry of unit rows, and the coefficient that their covariance was shrunk by. How surprising such rows are is
+    /// told by [`Geometry::with_reference`].
+    pub(super) fn fit(rows: &Matrix, shrinkage: Shrinkage, name: &str) -> Result<(Self, f64)> {
         let moments = PatternMoments::of_rows(rows, &Matrix::new(vec![0.0; rows.rows()], 1), &vec![1.0; rows.rows()]);
         let dim = rows.cols();
         let covariance = crate::linalg::block(&moments.covariance(), (0, dim), (0, dim));
-        let shrunk = Shrinkage::Oas.apply(&covariance, moments.n, (name, 0))?;
+        let shrunk = shrinkage.apply(&covariance, moments.n, (name, 0))?;
         let whitener = shrunk.factor.solve_lower(&Mat::identity(dim, dim));
         let whitener = (0..dim).flat_map(|i| (0..dim).map(move |j| (i, j))).map(|at| whitener[at] as f32).collect();
         let mean = moments.mean[..dim].iter().map(|&x| x as f32).collect();
-        Ok(Self::from_parts(mean, Matrix::new(whitener, dim), Reference::of(&[])))
+        Ok((Self::from_parts(mean, Matrix::new(whitener, dim), Reference::of(&[])), shrunk.by))
     }
 
     /// The same geometry, with the surprises of rows that fits have not seen.

@@ -2,6 +2,7 @@
 
 use sememe::align::{AlignOptions, align, fit_evidence};
 use sememe::lexicon::Tuples;
+use sememe::linalg::transpose_times;
 use sememe::model::{self, FitWarning, Method, Shrinkage};
 use sememe::moments::{self, Evidence};
 use sememe::prepare::Casing;
@@ -82,10 +83,18 @@ fn parts_of_several_owners_make_the_whole_in_any_order() {
         assert_eq!(found.n, expected.n);
         assert!((&found.scatter - &expected.scatter).norm_max() < 1e-9);
     }
-    let fit = |evidence: Evidence| fit_evidence(evidence, &AlignOptions::default().with_fit(fitting()), &()).unwrap().0;
+    // Moments differ in their last bits. Without shrinkage the likelihood of so few rows has no clear maximum.
+    let shrunk = fitting().with_shrinkage(Shrinkage::By(0.3));
+    let fit =
+        |evidence: Evidence| fit_evidence(evidence, &AlignOptions::default().with_fit(shrunk.clone()), &()).unwrap().0;
     let (together, apart) = (fit(whole), fit(merged));
     for (a, b) in together.model.views.iter().zip(&apart.model.views) {
-        assert!((&a.projection - &b.projection).norm_max() < 1e-6);
+        // Inner products of latent vectors do not change if the latent space is rotated, as far as the last bits of moments
+        // may turn it.
+        let inner_products = |view: &model::ViewModel| transpose_times(&view.projection, &view.projection);
+        let (together, apart) = (inner_products(a), inner_products(b));
+        let difference = (&together - &apart).norm_max() / together.norm_max();
+        assert!(difference < 1e-3, "{difference}");
     }
 }
 
