@@ -75,6 +75,8 @@ export async function views({ test, servers, spaces, data }) {
       await page.getByRole('combobox', { name: `Add a word to ${end}` }).pressSequentially(word);
       await page.getByRole('option', { name: new RegExp(`^${word}\\b`) }).first().click();
       await page.waitForURL(new RegExp(word));
+      // The form is made anew: what is typed before that is lost.
+      await page.getByRole('button', { name: `Remove ${word}` }).waitFor();
     }
     const own = page.getByRole('region', { name: 'Your own axis' });
     await own.locator('tbody tr').first().waitFor();
