@@ -140,12 +140,16 @@ def _without_udts(dataset: Any) -> tuple[Any, Any]:
         return dataset, _as_is
     from pyspark.ml.functions import array_to_vector, vector_to_array
 
-    plain = dataset.withColumns({name: vector_to_array(F.col(name)) for name in vectors})
+    def unless_null(function: Any, name: str) -> Any:
+        """Spark's own functions fail on nulls, which are missing views."""
+        return F.when(F.col(name).isNotNull(), function(F.col(name)))
+
+    plain = dataset.withColumns({name: unless_null(vector_to_array, name) for name in vectors})
     try:
         plain.schema
     except UnsupportedOperationException:
         return dataset, _as_is
-    restored = {name: array_to_vector(F.col(name)) for name in vectors}
+    restored = {name: unless_null(array_to_vector, name) for name in vectors}
     return plain, lambda result: result.withColumns(restored)
 
 
