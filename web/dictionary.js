@@ -215,9 +215,10 @@ class DictionaryView {
     show(this.message, `${count(pairs)} pairs written. Align with them: `, h('code', {}, `sememe align … --lexicon ${this.from}-${this.to}.tsv`));
   }
 
-  import(text) {
+  async import(text) {
     const read = this.decisions.read(text);
+    // Told when the list shows it: a message that comes first contradicts the counts beside it.
+    await this.load();
     this.message.textContent = read ? `${count(read)} pairs read.` : 'This file has no pairs of words.';
-    this.load();
   }
 }

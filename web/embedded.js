@@ -2,7 +2,7 @@
 //
 // A view has rows of signed bytes; times the factor of the row and the factor of the column they are the latent vectors.
 // Two views are compared by cosines after a bilinear map between them; lengths under that map and the mean cosines `r` that
-// CSLS subtracts come from the whole space.
+// CSLS subtracts come from the whole space. PMI is a second bilinear map and a term for each word.
 
 const SPACE = 'sememe-space';
 const DATA = 'sememe-data';
@@ -81,6 +81,10 @@ export class Embedded {
         calibration: stored.calibration,
         map: stored.map && { values: this.floats(stored.map), isTransposed: stored.transposed },
         from: forth, to: back, sorted: targets,
+        pmi: stored.pmi && {
+          map: { values: this.floats(stored.pmi.map), isTransposed: stored.transposed },
+          from: this.floats(stored.pmi.source), to: this.floats(stored.pmi.target),
+        },
         induced: new Int32Array(this.buffer, ...this.part(stored.induced.rows, 4)),
         trained: stored.induced.trained && this.bytes(stored.induced.trained),
         confidences: stored.induced.confidences && this.floats(stored.induced.confidences),
@@ -145,6 +149,14 @@ export class Embedded {
       csls[at] = 2 * cosines[at] - pair.from.means[row] - pair.to.means[at];
     }
     return { cosines, csls };
+  }
+
+  /** The pointwise mutual information of a word with all words of another view; null without a noise model. */
+  mutualInformation(from, row, to) {
+    const { pmi } = this.pair(from, to);
+    if (!pmi) return null;
+    const products = this.products(this.mapped(this.vector(from, row), pmi.map), to);
+    return products.map((product, at) => product + pmi.from[row] + pmi.to[at]);
   }
 
   /** The cosines of a word with its own view, as the latent vectors are. */

@@ -76,13 +76,14 @@ export class Local {
   explained(source, row, target, k) {
     const { cosines, csls, hits } = this.data.best(source, row, target, k);
     const pair = this.data.pair(source, target);
+    const pmi = this.data.mutualInformation(source, row, target);
     const candidates = hits.map((hit, rank) => {
       const [back] = this.data.best(target, hit.row, source, 1).hits;
       const mean = pair.to.means[hit.row];
       return {
         word: hit.word, row: hit.row, confidence: hit.confidence,
-        scores: { nn: cosines[hit.row], csls: hit.score, pmi: null },
-        ranks: { nn: rankOf(cosines, hit.row), csls: rank + 1, pmi: null },
+        scores: { nn: cosines[hit.row], csls: hit.score, pmi: pmi && pmi[hit.row] },
+        ranks: { nn: rankOf(cosines, hit.row), csls: rank + 1, pmi: pmi && rankOf(pmi, hit.row) },
         mutual: rank === 0 && back?.row === row, induced: pair.induced[row] === hit.row, training: pair.trained && pair.induced[row] === hit.row ? pair.trained[row] === 1 : null,
         hub: { mean_cosine: mean, percentile: shareBelow(pair.sorted, mean) }, back,
       };

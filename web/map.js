@@ -5,7 +5,9 @@ import { chosenWord, translation } from './chosen.js';
 import { debounced, failure, h, icon, percent, show } from './dom.js';
 import { colour, label, languageName, rgb, word } from './language.js';
 import { drawLabels } from './labels.js';
+import { drawLines } from './lines.js';
 import { Links, MapData } from './mapdata.js';
+import { Pace } from './pace.js';
 import { parsed, record } from './route.js';
 import { Scatter } from './scatter.js';
 import { searchBox } from './search.js';
@@ -32,6 +34,7 @@ class MapView {
     this.chosen = -1;
     this.hovered = -1;
     this.labelled = [];
+    this.pace = new Pace(() => this.changed());
     this.asked = new AbortController();
     this.build(main);
     this.start(params).catch((error) => { if (error.name !== 'AbortError') show(this.stage, failure(error)); });
@@ -232,7 +235,7 @@ class MapView {
     if (!this.data || this.frame) return;
     this.frame = requestAnimationFrame(() => {
       this.frame = 0;
-      this.draw();
+      this.pace.frame((share) => this.draw(share));
     });
     this.recordLater ??= debounced(() => this.record(), 250);
     this.recordLater();
@@ -243,16 +246,21 @@ class MapView {
     return this.colours[this.app.space.views.findIndex((one) => one.name === name)];
   }
 
-  draw() {
+  /** Draws a share of the points of each view: words are sorted by frequency. */
+  draw(share) {
     const { camera, data, context, ratio } = this;
     const groups = data.views.filter((view) => !this.hidden.has(view.name))
-      .map((view) => ({ first: view.offset, count: view.words, colour: this.colourOf(view.offset) }));
+      .map((view) => ({ first: view.offset, count: Math.ceil(share * view.words), colour: this.colourOf(view.offset) }));
     const crowd = Math.max(0.25, Math.min(0.8, 30000 / data.about.points + 0.1 * camera.zoom));
     const size = Math.min(9, 2.2 + 0.9 * Math.log2(1 + camera.zoom)) * ratio;
     this.scatter.draw(camera, groups, size, crowd);
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     context.clearRect(0, 0, camera.width, camera.height);
-    this.drawLines();
+    const place = (point) => camera.toScreen(...data.place(point));
+    drawLines(context, {
+      points: this.hasLines ? this.labelled : [], chosen: this.chosen, links: (point) => this.links.of(point),
+      isShown: (point) => this.isShown(point), isSeen: (point) => this.locate(point), place, colour: (point) => this.colourOf(point),
+    });
     const [x0, y1] = camera.toMap(0, 0);
     const [x1, y0] = camera.toMap(camera.width, camera.height);
     const linked = this.chosen >= 0 ? this.links.of(this.chosen).map(({ point }) => point) : [];
@@ -276,25 +284,6 @@ class MapView {
       this.changed();
     }, 150);
     this.asking();
-  }
-
-  drawLines() {
-    const { context, data } = this;
-    const from = this.hasLines ? this.labelled : [];
-    for (const point of new Set([...from, ...(this.chosen >= 0 ? [this.chosen] : [])])) {
-      if (!this.isShown(point)) continue;
-      const [x, y] = this.camera.toScreen(...data.place(point));
-      context.strokeStyle = `rgb(${this.colourOf(point).join(' ')} / ${point === this.chosen ? 0.9 : 0.35})`;
-      context.lineWidth = point === this.chosen ? 2 : 1.2;
-      for (const link of this.links.of(point)) {
-        // Lines that lead out of the picture only cover it.
-        if (point === this.chosen ? !this.isShown(link.point) : !this.locate(link.point)) continue;
-        context.beginPath();
-        context.moveTo(x, y);
-        context.lineTo(...this.camera.toScreen(...data.place(link.point)));
-        context.stroke();
-      }
-    }
   }
 
   isShown(point) { return !this.hidden.has(this.data.views[this.data.viewOf(point)].name); }

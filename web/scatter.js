@@ -41,6 +41,7 @@ export class Scatter {
     if (!gl) throw new Error('This browser cannot draw the map: it has no WebGL.');
     this.canvas = canvas;
     this.gl = gl;
+    this.pixel = new Uint8Array(4);
     this.prepare();
     // A driver may take everything away and give it back.
     canvas.addEventListener('webglcontextlost', (event) => event.preventDefault());
@@ -68,7 +69,8 @@ export class Scatter {
     gl.bufferData(gl.ARRAY_BUFFER, points, gl.STATIC_DRAW);
   }
 
-  /** Draws `groups` of `{first, count, colour}` as `camera` sees them; a point has `size` pixels. */
+  /** Draws `groups` of `{first, count, colour}` as `camera` sees them; a point has `size` pixels. Returns when they are drawn:
+   * commands are only queued, and reading a pixel waits for them. */
   draw(camera, groups, size, alpha) {
     const { gl, at } = this;
     gl.viewport(0, 0, this.canvas.width, this.canvas.height);
@@ -85,6 +87,7 @@ export class Scatter {
       gl.uniform4f(at.colour, colour[0] / 255, colour[1] / 255, colour[2] / 255, alpha);
       gl.drawArrays(gl.POINTS, first, count);
     }
+    gl.readPixels(0, 0, 1, 1, gl.RGBA, gl.UNSIGNED_BYTE, this.pixel);
   }
 }
 

@@ -15,6 +15,11 @@ const COMPARED = 1500;
 const AGREE = 0.99;
 const AGREE_BY_BYTES = 0.97;
 
+/** Words whose ranks by PMI are compared. */
+const EXPLAINED = 40;
+/** The most that PMI, of tens of nats, may differ by the bytes of vectors. */
+const NATS = 1;
+
 /** The page's own backend, outside of a browser. */
 async function backend(path, folder) {
   const web = join(import.meta.dirname, '../../web');
@@ -83,6 +88,27 @@ export async function single({ test, servers, spaces, folder }) {
     assert.ok(byBytes.length >= AGREE_BY_BYTES * words.length);
     const off = found.translations.map((one) => Math.abs(one.candidates[0].confidence - (expected.get(key(one))?.confidence ?? 0)));
     assert.ok(off.filter((one) => one < 0.05).length >= AGREE * off.length, 'confidences agree');
+  });
+
+  await test('one file: ranks by PMI are those of the server', { origin: url }, async () => {
+    const { local } = await backend(path, folder);
+    const words = (await local.words({ view: 'en' })).slice(0, EXPLAINED);
+    const [places, firsts] = [[], []];
+    for (const word of words) {
+      const expected = await servers.one.ask('/v1/explain', { from: 'en', word, k: 8 });
+      for (const { view, candidates } of (await local.explain({ from: 'en', word, k: 8 })).to) {
+        const known = new Map(expected.to.find((one) => one.view === view).candidates.map((one) => [one.word, one]));
+        for (const { ranks, scores, word: found } of candidates.filter((one) => known.has(one.word))) {
+          const other = known.get(found);
+          assert.ok(Math.abs(scores.pmi - other.scores.pmi) <= NATS, `${word} ${found}: ${scores.pmi} ${other.scores.pmi}`);
+          places.push(Math.abs(ranks.pmi - other.ranks.pmi) <= Math.max(1, 0.1 * other.ranks.pmi));
+          if (other.ranks.pmi === 1) firsts.push(ranks.pmi === 1);
+        }
+      }
+    }
+    const share = (agree) => agree.filter(Boolean).length / agree.length;
+    console.log(`     ${(100 * share(firsts)).toFixed(1)} % of ${firsts.length} first ones agree, ${(100 * share(places)).toFixed(1)} % of ${places.length} ranks nearly`);
+    assert.ok(firsts.length > EXPLAINED && share(firsts) >= AGREE_BY_BYTES && share(places) >= AGREE_BY_BYTES);
   });
 
   const hostilePath = `${folder}/hostile.html`;

@@ -36,7 +36,7 @@ impl Problem {
 
     /// The request takes too long.
     pub(crate) fn too_long() -> Self {
-        let message = "this takes longer than the server allows; ask for less, or start it with a longer --timeout";
+        let message = "this takes longer than the server allows; ask for less, ask again if the server has just started, or start it with a longer --timeout";
         Self::new(StatusCode::UNPROCESSABLE_ENTITY, "timeout", message)
     }
 

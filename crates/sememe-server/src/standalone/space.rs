@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use sememe::observe::Observer;
-use sememe::retrieve::{Criterion, PairCoordinates};
+use sememe::retrieve::{Criterion, Generative, PairCoordinates};
 use sememe::translate::{InduceOptions, Induction};
 use sememe::vectors::Matrix;
 use serde_json::{Map, Value, json};
@@ -162,8 +162,13 @@ impl Cut<'_> {
             Ok(json!({ "norms": writer.floats(lengths(&mapped)), "means": writer.floats(means) }))
         };
         let sides = [side(a, b, writer)?, side(b, a, writer)?];
+        let pmi = self.pmi(a, b, writer)?;
         let mut direction = |from: usize, to: usize, is_turned: bool| -> Result<Value> {
             let [source, target] = if is_turned { [&sides[1], &sides[0]] } else { [&sides[0], &sides[1]] };
+            let pmi = pmi.as_ref().map(|(map, terms)| {
+                let [source, target] = if is_turned { [&terms[1], &terms[0]] } else { [&terms[0], &terms[1]] };
+                json!({ "map": map, "source": source, "target": target })
+            });
             Ok(json!({
                 "from": self.opened.views[from].name,
                 "to": self.opened.views[to].name,
@@ -171,11 +176,24 @@ impl Cut<'_> {
                 "transposed": is_turned,
                 "source": source,
                 "target": target,
+                "pmi": pmi,
                 "calibration": self.opened.space.alignment().calibration(from, to, Criterion::CSLS),
                 "induced": self.induced(from, to, writer, observer)?,
             }))
         };
         Ok([direction(a, b, false)?, direction(b, a, true)?])
+    }
+
+    /// The bilinear map of PMI, and the terms of both views; `None` for methods without a noise model.
+    fn pmi(&self, a: usize, b: usize, writer: &mut Writer) -> Result<Option<(Value, [Value; 2])>> {
+        let model = &self.opened.space.alignment().model;
+        if model.views.iter().any(|view| view.emission.is_none()) {
+            return Ok(None);
+        }
+        let generative = Generative::new(model, a, b, None)?;
+        let terms = [generative.query_terms(&self.latent(a)?), generative.target_terms(&self.latent(b)?)];
+        let terms = terms.map(|terms| writer.floats(terms.into_iter().map(|term| term as f32)));
+        Ok(Some((writer.floats(generative.bilinear()), terms)))
     }
 
     /// The best translation of every word with its confidence, and whether the pair was in the training data. It is -1 where

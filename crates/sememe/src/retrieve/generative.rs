@@ -33,6 +33,23 @@ impl Generative {
     pub fn new(model: &Model, from: usize, to: usize, log_density: Option<Arc<[f64]>>) -> Result<Self> {
         Ok(Generative { pmi: Pmi::of(model, from, to)?, log_density })
     }
+
+    /// The matrix `B`, row-major, with which the PMI of latent vectors `u` of a query and `v` of a target is `uᵀ B v` and
+    /// their terms.
+    pub fn bilinear(&self) -> Vec<f32> {
+        let map = &self.pmi.map;
+        map.col_iter().flat_map(|column| column.iter().map(|&x| x as f32).collect::<Vec<_>>()).collect()
+    }
+
+    /// The terms of PMI that depend on the query only.
+    pub fn query_terms(&self, latent: &Matrix) -> Vec<f64> {
+        self.pmi.of_queries(latent)
+    }
+
+    /// The terms of PMI that depend on the target only.
+    pub fn target_terms(&self, latent: &Matrix) -> Vec<f64> {
+        self.pmi.of_targets(latent)
+    }
 }
 
 /// PMI of latent vectors `u` of one view and `v` of another: `vᵀ map u + ½ uᵀ of_query u + ½ vᵀ of_target v + constant`.
