@@ -66,7 +66,8 @@ def test_whatever_a_callback_raises_ends_every_long_call(space, demo, tmp_path):
         raise Enough
 
     gold = [(pair.word, pair.translation) for pair in space.induce("en", "fr", max_words=100)]
-    # A space in which nothing is prepared yet: what is prepared is quick, and tells nobody how far it is.
+    # A space in which nothing is prepared yet, so that calls take long. Work that ends before it is interrupted prepares
+    # terms for the next call, which then reports its end alone.
     shutil.copytree(space.path, tmp_path / "fresh", ignore=shutil.ignore_patterns("*.terms"))
     space = sememe.Space.open(tmp_path / "fresh")
     (tmp_path / "questions.txt").write_text(": family\nman woman king queen\nhe she his her\n", encoding="utf-8")
@@ -89,3 +90,10 @@ def test_whatever_a_callback_raises_ends_every_long_call(space, demo, tmp_path):
         with pytest.raises(Enough):
             call()
     assert len(space.views) == 2 and len(space.induce("en", "fr", max_words=10)) == 10
+
+
+def test_work_that_is_prepared_reports_its_end(space):
+    space.to_index("csls")
+    told = []
+    space.to_index("csls", progress=lambda *state: told.append(state))
+    assert told and told[-1][0] == told[-1][1]

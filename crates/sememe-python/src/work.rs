@@ -113,11 +113,15 @@ pub fn run<T: Send + 'static>(
         let _ = sender.send(result);
     });
     let mut told = None;
-    let mut report = |py: Python<'_>| {
+    let mut report = |py: Python<'_>, is_over: bool| {
         let Some(progress) = &progress else { return Ok(()) };
         let (done, total) = (monitor.done.load(Relaxed), monitor.total.load(Relaxed));
         // The total is zero if the number of rounds is not known in advance.
-        let state = (if total > 0 { done.min(total) } else { done }, total);
+        let mut state = (if total > 0 { done.min(total) } else { done }, total);
+        // Work that was prepared before has nothing to report; callers hear of its end all the same.
+        if is_over && state == (0, 0) {
+            state = (1, 1);
+        }
         if state != (0, 0) && told.replace(state) != Some(state) {
             progress.call1(py, state)?;
         }
@@ -136,13 +140,13 @@ pub fn run<T: Send + 'static>(
                     let reason = CString::new(reason).unwrap_or_default();
                     PyErr::warn(py, &py.get_type::<PyRuntimeWarning>(), &reason, 1)?;
                 }
-                report(py)?;
+                report(py, true)?;
                 return Ok(result);
             }
             Ok(Err(panic)) => return Err(PyRuntimeError::new_err(broken(&*panic))),
             Err(RecvTimeoutError::Disconnected) => return Err(PyRuntimeError::new_err(broken(&()))),
             Err(RecvTimeoutError::Timeout) => {
-                if let Err(interruption) = py.check_signals().and_then(|()| report(py)) {
+                if let Err(interruption) = py.check_signals().and_then(|()| report(py, false)) {
                     monitor.is_cancelled.store(true, Relaxed);
                     return Err(interruption);
                 }
