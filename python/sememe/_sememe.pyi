@@ -344,6 +344,10 @@ class MigrationMap:
     def adapt(
         self, index: Rows | Lent, queries: Rows | Lent, own: Sequence[int] | None, progress: Report
     ) -> AdaptedIndex: ...
+    def confidences(
+        self, index: Rows | Lent, queries: Rows | Lent, progress: Report
+    ) -> tuple[list[int], list[float]]: ...
+    def confidence_of(self, cosines: Sequence[float]) -> float: ...
     def evaluate(
         self,
         old: Rows | Lent,
@@ -353,6 +357,16 @@ class MigrationMap:
         progress: Report,
     ) -> str: ...
 
+def plan_migration(
+    old: Rows | Lent,
+    new: Rows | Lent,
+    questions: Sequence[tuple[int, int]] | None,
+    rows_to_migrate: int | None,
+    rows_per_second: float | None,
+    price_per_million: float | None,
+    seed: int,
+    progress: Report,
+) -> str: ...
 @final
 class AdaptedIndex:
     @property

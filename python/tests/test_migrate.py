@@ -149,6 +149,37 @@ def test_vectors_that_do_not_fit_are_refused(fitted):
         fitted.apply(NEW, "there")
 
 
+def test_rows_that_do_not_belong_together_are_warned_of():
+    permuted = np.random.default_rng(1).permutation(NEW[:FITTED])
+    with pytest.warns(sememe.ChanceWarning, match="row by row"):
+        fitted = migrate.fit(OLD[:FITTED], permuted)
+    assert "CHANCE" in fitted.about["warning"]
+
+
+def test_confidences_say_which_queries_to_ask_elsewhere(fitted):
+    rows, confidences = fitted.confidence(NEW[FITTED:], OLD)
+    assert rows.shape == confidences.shape == (len(OLD) - FITTED,)
+    assert ((0 <= confidences) & (confidences <= 1)).all()
+    ids, cosines = sememe.neighbors(fitted.apply(NEW[FITTED:]), OLD, k=10)
+    np.testing.assert_array_equal(rows, ids[:, 0])
+    np.testing.assert_allclose(fitted.confidence_of(cosines), confidences, atol=1e-4)
+    rows, confidences = fitted.confidence(np.zeros((1, NEW_DIM), "float32"), OLD)
+    assert (rows[0], confidences[0]) == (-1, 0)
+    levels = fitted.evaluate(OLD, NEW, sample=200)["confidence"]["levels"]
+    assert [level["min_confidence"] for level in levels] == [0.25, 0.5, 0.75]
+
+
+def test_a_plan_tells_what_to_expect():
+    planned = migrate.plan(OLD[:800], NEW[:800], rows_to_migrate=10**6, rows_per_second=100, price_per_million=5)
+    pairs = [point["pairs"] for point in planned["curve"]]
+    assert pairs == sorted(pairs) and len(pairs) >= 3
+    assert planned["advised"] in ("mapped", "bulk", "latent", "indexed")
+    assert planned["expected"]["new"]["recall"]["1"] == 100
+    assert (planned["costs"]["embedding_seconds"], planned["costs"]["embedding_price"]) == (10**4, 5)
+    with pytest.raises(ValueError, match="two columns"):
+        migrate.plan(OLD, NEW, [1, 2, 3])
+
+
 def test_dead_dimensions_and_duplicates_do_no_harm():
     dead = NEW.copy()
     dead[:, 3] = 1e-33

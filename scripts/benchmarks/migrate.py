@@ -6,7 +6,8 @@ import time
 from .common import WORKSPACE, in_fresh_process, tell
 
 RIDGES, RANKS, HELD_OUT, BATCH = (1e-3, 1e-2, 1e-1, 1.0), (64, 128, 256), 5, 1000
-OURS = {"mapped": "sememe, index as it is", "latent": "sememe, latent", "indexed": "sememe, index mapped"}
+OURS = {"mapped": "sememe, index as it is", "bulk": "sememe, index to the new space", "latent": "sememe, latent",
+        "indexed": "sememe, index mapped"}
 RIVALS = ["Procrustes", "ridge", "low-rank affine"]
 
 
@@ -85,7 +86,7 @@ def run_rivals(old, new, questions, rows):
 
 
 def run_sememe(options, old, new, rows):
-    """What `evaluate` prints, and the seconds of `fit`."""
+    """What `evaluate` prints, the seconds of `fit`, and the microseconds of a query."""
     import numpy as np
     WORKSPACE.mkdir(parents=True, exist_ok=True)
     listed, fitted = WORKSPACE / "migrate.rows.txt", WORKSPACE / "migrate.map"
@@ -96,7 +97,23 @@ def run_sememe(options, old, new, rows):
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     seconds = time.perf_counter() - start
     command = [options.binary, "migrate", "evaluate", fitted, *views, "--queries", options.data / "queries.tsv", "--json"]
-    return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout), seconds
+    evaluated = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
+    return evaluated, seconds, query_time(options, fitted, new)
+
+
+def query_time(options, fitted, new):
+    """Microseconds of `apply` for one more query: many queries in one file, less the time of a process with one."""
+    import numpy as np
+    queries = np.load(new)
+    seconds = []
+    for count in (1, len(queries)):
+        path, mapped = WORKSPACE / "migrate.queries.npy", WORKSPACE / "migrate.mapped.npy"
+        np.save(path, queries[:count])
+        command = [options.binary, "migrate", "apply", fitted, f"new={path}", "-o", mapped, "--quiet"]
+        start = time.perf_counter()
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+        seconds.append(time.perf_counter() - start)
+    return 1e6 * (seconds[1] - seconds[0]) / (len(queries) - 1)
 
 
 def migrate(options):
@@ -104,7 +121,7 @@ def migrate(options):
     import numpy as np
     questions = options.data / "queries.tsv"
     names = ["old → old", "new → new", *RIVALS, *OURS.values()]
-    table, spread, times = [["old ← new", "pairs", *names]], [], []
+    table, spread, times, of_queries = [["old ← new", "pairs", *names]], [], [], []
     for pair in options.pairs:
         old, new = (options.data / f"{name}.npy" for name in pair.split(":"))
         total = len(np.load(old, mmap_mode="r"))
@@ -115,10 +132,11 @@ def migrate(options):
                 tell(f"{pair}, {size} pairs, seed {seed}")
                 rows = sample(total, read_questions(questions), options, seed)[:size]
                 theirs = in_fresh_process(run_rivals, old, new, questions, rows)
-                ours, seconds = run_sememe(options, old, new, rows)
+                ours, seconds, microseconds = run_sememe(options, old, new, rows)
                 of = lambda way: [ours[way]["recall"][k] for k in ("1", "10")]
                 runs.append([of("old"), of("new"), *theirs, *map(of, OURS)])
                 times.append(seconds)
+                of_queries.append(microseconds)
             means = np.mean(runs, axis=0)
             spread.append(np.std(runs, axis=0).max())
             table.append([pair.replace(":", " ← "), f"{size:,}", *(f"{one:.1f} / {ten:.1f}" for one, ten in means)])
@@ -129,4 +147,5 @@ def migrate(options):
         "Procrustes and ridge have no intercept; the ridge term and the rank of the affine map are chosen by the held-out "
         "twins found, out of " f"{RIDGES} and {RANKS}.",
         "The last column uses the vectors of the queries, without their answers, to adapt the mapped index.",
-        f"`sememe migrate fit` took {np.median(times):.1f} s in the median, whole processes."]
+        f"`sememe migrate fit` took {np.median(times):.1f} s in the median, whole processes; `apply` {np.median(of_queries):.1f} µs a "
+        "query, with reading and writing files."]

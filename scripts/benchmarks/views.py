@@ -85,7 +85,7 @@ def precision(options, folder, space, source, target, words):
     gold = folder / "gold.tsv"
     gold.write_text("".join(f"{row}@{source}\t{row}@{target}\n" for row in tested))
     command = [options.binary, "evaluate", "translation", space, "--from", f"v{source}", "--to", f"v{target}"]
-    return measure([*command, "--gold", gold, "--criterion", "csls", "--json", "--quiet"])[3]["precision"]["1"]["value"]
+    return measure([*command, "--gold", gold, "--criterion", "csls", "--json", "--quiet"])[3]["precision"]["1"]
 
 
 def row_of(views, words, measured):
@@ -101,7 +101,7 @@ def views(options):
         folder, space, measured = align(options, number, options.words)
         found = precision(options, folder, space, number - 2, number - 1, options.words)
         growth.append((number, measured[1]))
-        table.append([*row_of(number, options.words, measured), f"{100 * found:.1f}"])
+        table.append([*row_of(number, options.words, measured), f"{found:.1f}"])
         tell(" | ".join(table[-1]))
         if number < max(options.views):
             shutil.rmtree(space)
@@ -116,7 +116,7 @@ def views(options):
         wall, processor, peak, _ = measure([*command, "--lexicon", f"v0-v{number}={folder / f'v{number}.tsv'}"])
         found = precision(options, folder, space, number - 1, number, options.words)
         notes.append(f"`extend` by one more view: {wall:.0f} s, {processor:.0f} s of processor time, {peak / 1e9:.2f} GB; P@1 "
-                     f"from the last view before to it {100 * found:.1f} %.")
+                     f"from the last view before to it {found:.1f} %.")
     if options.markdown:
         draw(ROOT / "benches" / "views.svg", "processor seconds against the number of views",
              [(number, seconds) for number, seconds in growth])

@@ -118,7 +118,10 @@ fn outputs(command: &Command) -> Vec<PathBuf> {
         }
         // Segments of an interrupted `apply` are kept: the next one goes on with them.
         Command::Migrate(Migrate::Fit(arguments)) => vec![arguments.output.clone()],
-        Command::Migrate(Migrate::Apply(arguments)) => vec![arguments.output.clone()],
+        Command::Migrate(Migrate::Apply(arguments)) => {
+            std::iter::once(&arguments.output).chain(&arguments.trust.confidence).cloned().collect()
+        }
+        Command::Migrate(Migrate::Plan(arguments)) => arguments.report.iter().cloned().collect(),
         Command::Migrate(Migrate::Export(arguments)) => vec![arguments.onnx.clone()],
         Command::Migrate(Migrate::Evaluate(_) | Migrate::Monitor(_)) => Vec::new(),
         Command::Evaluate(_) | Command::Sample(_) | Command::Devices | Command::Completions(_) => Vec::new(),

@@ -26,6 +26,9 @@ use crate::lending::Lent;
 use crate::retrieve::Index;
 use crate::work::briefly;
 
+/// So many numbers are checked sooner than another thread wakes up.
+const FEW_NUMBERS: usize = 1 << 14;
+
 /// Rows in memory that `owner` keeps alive and unchanged.
 struct Borrowed<T> {
     _owner: T,
@@ -146,8 +149,13 @@ pub fn some_rows(array: &Bound<'_, PyAny>, what: &str) -> PyResult<Matrix> {
 /// [`some_rows`], but numbers that are not finite are an error.
 pub fn finite_rows(array: &Bound<'_, PyAny>, what: &str) -> PyResult<Matrix> {
     let matrix = some_rows(array, what)?;
-    let is_finite = |row: &[f32]| row.iter().all(|x| x.is_finite());
-    match briefly(array.py(), || matrix.as_slice().par_chunks(matrix.cols()).position_first(|row| !is_finite(row)))? {
+    let is_wrong = |row: &[f32]| !row.iter().all(|x| x.is_finite());
+    let wrong = if matrix.as_slice().len() <= FEW_NUMBERS {
+        matrix.as_slice().chunks(matrix.cols()).position(is_wrong)
+    } else {
+        briefly(array.py(), || matrix.as_slice().par_chunks(matrix.cols()).position_first(is_wrong))?
+    };
+    match wrong {
         None => Ok(matrix),
         Some(row) => Err(refused(format!("{what} is not finite in row {row}; remove the row, or repair it"))),
     }

@@ -52,7 +52,7 @@ mod _sememe {
     #[pymodule_export]
     use crate::lexicon::{Lexicon, Tuples};
     #[pymodule_export]
-    use crate::migrate::{AdaptedIndex, MigrationMap};
+    use crate::migrate::{AdaptedIndex, MigrationMap, plan_migration};
     #[pymodule_export]
     use crate::moments::Evidence;
     #[pymodule_export]

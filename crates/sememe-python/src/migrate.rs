@@ -8,7 +8,9 @@ use numpy::PyArray2;
 use pyo3::prelude::*;
 use sememe::evaluate::Bootstrap;
 use sememe::files;
-use sememe::migrate::{self, Adapted, MapMethod, MigrateOptions, Pairs, Precision, Question, Side, StreamOptions};
+use sememe::migrate::{
+    self, Adapted, MapMethod, MigrateOptions, Pairs, PlanOptions, Precision, Question, Side, StreamOptions,
+};
 
 use crate::arrays::{array_of, finite_rows};
 use crate::errors::{exception, refused};
@@ -19,6 +21,9 @@ const OLD: &str = "the array of old vectors";
 const NEW: &str = "the array of new vectors";
 const INDEX: &str = "the array of the index";
 const QUERIES: &str = "the array of queries";
+
+/// So many queries are mapped on the calling thread, before another one would have woken up.
+const FEW_QUERIES: usize = 8;
 
 /// A fitted map.
 #[pyclass(frozen, module = "sememe._sememe")]
@@ -76,6 +81,7 @@ impl MigrationMap {
             "index": self.0.index.method,
             "held_out": self.0.held_out,
             "fingerprint": self.0.fingerprint,
+            "warning": self.0.warning(),
         })
         .to_string()
     }
@@ -91,13 +97,14 @@ impl MigrationMap {
     ) -> PyResult<Bound<'py, PyArray2<f32>>> {
         let (from, to) = sides(from, to)?;
         let rows = finite_rows(rows, &format!("the array of {from} vectors"))?;
-        let map = self.0.clone();
-        let mapped = run(py, progress, move |_| {
+        let (map, is_query) = (self.0.clone(), rows.rows() <= FEW_QUERIES);
+        let work = move || {
             if !force {
                 map.check_model(from, &rows)?;
             }
             map.apply(from, to, &rows)
-        })?;
+        };
+        let mapped = if is_query { py.detach(work).map_err(exception)? } else { run(py, progress, move |_| work())? };
         Ok(array_of(py, mapped))
     }
 
@@ -164,6 +171,24 @@ impl MigrationMap {
         Ok(AdaptedIndex(Arc::new(adapted)))
     }
 
+    /// The rows that mapped queries find first, -1 for none, and the confidences in them.
+    fn confidences(
+        &self,
+        py: Python<'_>,
+        index: &Bound<'_, PyAny>,
+        queries: &Bound<'_, PyAny>,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<(Vec<i64>, Vec<f64>)> {
+        let (index, queries, map) = (finite_rows(index, INDEX)?, finite_rows(queries, QUERIES)?, self.0.clone());
+        let found = run(py, progress, move |monitor| map.confidences(&index, &queries, None, &**monitor))?;
+        Ok(found.iter().map(|one| (one.row.map_or(-1, |row| row as i64), one.confidence)).unzip())
+    }
+
+    /// The confidence in the first of some rows, by their cosines with the mapped query.
+    fn confidence_of(&self, cosines: Vec<f32>) -> f64 {
+        self.0.confidence.of(&cosines)
+    }
+
     /// What is asked in every way, as JSON. Without questions, `sample` rows are asked for what the new model finds.
     fn evaluate(
         &self,
@@ -185,6 +210,32 @@ impl MigrationMap {
         })?;
         Ok(serde_json::to_string(&evaluation).expect("plain data"))
     }
+}
+
+/// What to expect of a migration, as JSON.
+#[pyfunction]
+#[expect(clippy::too_many_arguments, reason = "the Python side names them")]
+pub fn plan_migration(
+    py: Python<'_>,
+    old: &Bound<'_, PyAny>,
+    new: &Bound<'_, PyAny>,
+    questions: Option<Vec<(usize, usize)>>,
+    rows_to_migrate: Option<usize>,
+    rows_per_second: Option<f64>,
+    price_per_million: Option<f64>,
+    seed: u64,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<String> {
+    let (old, new) = (finite_rows(old, OLD)?, finite_rows(new, NEW)?);
+    let options = PlanOptions::default()
+        .with_rows_to_migrate(rows_to_migrate)
+        .with_rows_per_second(rows_per_second)
+        .with_price_per_million(price_per_million)
+        .with_seed(seed);
+    let question = |(query, answer): (usize, usize)| Question { query, answer };
+    let questions: Option<Vec<Question>> = questions.map(|rows| rows.into_iter().map(question).collect());
+    let plan = run(py, progress, move |monitor| migrate::plan(&old, &new, questions.as_deref(), &options, &**monitor))?;
+    Ok(serde_json::to_string(&plan).expect("plain data"))
 }
 
 fn sides(from: &str, to: &str) -> PyResult<(Side, Side)> {

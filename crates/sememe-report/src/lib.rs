@@ -8,6 +8,7 @@
 //! | several methods on the same tuples, and their precision | [`experiment`] |
 //! | robustness: precision on degraded input | [`noise`] |
 //! | the paper's tables and figures on data at hand | [`reproduce`] |
+//! | the plan of a migration to another embedding model | [`migration`] |
 //! | four bundled languages, aligned and evaluated | [`demo`] |
 //!
 //! Nothing here prints or reads arguments. Long work reports its progress to an [`Observer`](sememe::observe::Observer).
@@ -17,6 +18,7 @@ mod error;
 pub mod experiment;
 pub mod map;
 mod markup;
+pub mod migration;
 pub mod noise;
 pub mod plots;
 mod report;

@@ -44,6 +44,7 @@ mod names;
 pub mod observe;
 pub mod prepare;
 mod random;
+mod regression;
 pub mod retrieve;
 pub mod sample;
 #[cfg(test)]

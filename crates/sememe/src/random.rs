@@ -29,6 +29,11 @@ impl Random {
         ((u128::from(self.next()) * end as u128) >> 64) as usize
     }
 
+    /// Puts items into a random order.
+    pub(crate) fn shuffle<T>(&mut self, items: &mut [T]) {
+        (1..items.len()).rev().for_each(|at| items.swap(at, self.below(at + 1)));
+    }
+
     /// Uniform in (0, 1).
     pub(crate) fn uniform(&mut self) -> f64 {
         ((self.next() >> 11) as f64 + 0.5) / (1_u64 << 53) as f64

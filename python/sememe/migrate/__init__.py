@@ -21,7 +21,7 @@ True
 
 from __future__ import annotations
 
-from ._map import AdaptedIndex, MigrationMap, fit
+from ._map import AdaptedIndex, MigrationMap, fit, plan
 from .live import Answers, Index, LanceTable, MigratedIndex, PgvectorTable
 
 __all__ = [
@@ -33,4 +33,5 @@ __all__ = [
     "MigrationMap",
     "PgvectorTable",
     "fit",
+    "plan",
 ]

@@ -8,11 +8,12 @@ from os import PathLike
 from typing import Any, Union
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from .. import _sememe
 from .._arrays import Rows, as_rows, lending
 from .._progress import Progress, reporting
+from .._warnings import ChanceWarning, warn
 from .live import MigratedIndex
 
 Path = Union[str, "PathLike[str]"]
@@ -48,18 +49,66 @@ def fit(
     old_model, new_model
         Names of the models, which the map remembers.
     method
-        ``procrustes``, ``ridge``, ``low-rank`` or ``ibfa``, instead of the best on held-out clusters of texts.
+        ``procrustes``, ``ridge``, ``low-rank`` or ``ibfa``, instead of the choice by held-out clusters of texts.
     seed
         Of everything that is drawn.
     progress
         Receives the progress: a function of two numbers, ``tqdm``, or True.
+
+    Warns by :class:`sememe.ChanceWarning` if held-out pairs are found no better than at random: probably the rows do not
+    belong together.
     """
     arrays = [as_rows(old, _OLD), as_rows(new, _NEW), *([] if index is None else [as_rows(index, _INDEX)])]
     del old, new, index  # Arrays that nobody else refers to need no copy.
     with lending(arrays, [_OLD, _NEW, _INDEX]) as lent, reporting(progress, "fitting") as report:
         of_index = lent[2] if len(lent) > 2 else None
         native = _sememe.MigrationMap.fit(lent[0], lent[1], of_index, old_model, new_model, method, seed, report)
-    return MigrationMap(native)
+    fitted = MigrationMap(native)
+    if fitted.about["warning"]:
+        warn([fitted.about["warning"]], ChanceWarning)
+    return fitted
+
+
+def plan(
+    old: ArrayLike,
+    new: ArrayLike,
+    questions: ArrayLike | None = None,
+    *,
+    rows_to_migrate: int | None = None,
+    rows_per_second: float | None = None,
+    price_per_million: float | None = None,
+    seed: int = 0,
+    progress: Progress = None,
+) -> dict[str, Any]:
+    """What to expect of a migration, from a sample that both models have embedded, as ``sememe migrate plan --json`` prints it.
+
+    ``curve`` has the recall by number of pairs, ``enough`` the number from which on it is flat (None: more pairs help),
+    ``expected`` every way of asking with all pairs, ``advised`` the name of one, and ``costs`` what an index of
+    ``rows_to_migrate`` rows takes, beside the speed (rows a second) and the price (of a million rows) of the new model.
+    ``questions`` has two columns: the row of a query, and the row of its answer; nothing is fitted to these rows. Without
+    questions clusters of texts are held out, and the answer is what the new model finds.
+    """
+    arrays = [as_rows(old, _OLD), as_rows(new, _NEW)]
+    del old, new
+    asked = _pairs_of_rows(questions)
+    with lending(arrays, [_OLD, _NEW]) as lent, reporting(progress, "planning") as report:
+        planned = _sememe.plan_migration(
+            lent[0], lent[1], asked, rows_to_migrate, rows_per_second, price_per_million, seed, report
+        )
+    result: dict[str, Any] = json.loads(planned)
+    if result.get("warning"):
+        warn([result["warning"]], ChanceWarning)
+    return result
+
+
+def _pairs_of_rows(questions: ArrayLike | None) -> list[tuple[int, int]] | None:
+    """Questions as pairs of row numbers."""
+    if questions is None:
+        return None
+    table = np.asarray(questions)
+    if table.ndim != 2 or table.shape[1] != 2 or table.dtype.kind not in "iu":
+        raise ValueError("questions must have two columns of row numbers: of the query, and of its answer")
+    return [(int(query), int(answer)) for query, answer in table]
 
 
 class MigrationMap:
@@ -177,6 +226,26 @@ class MigrationMap:
         with lending(arrays, [_INDEX, _QUERIES]) as lent, reporting(progress, "adapting") as report:
             return AdaptedIndex(self._native.adapt(lent[0], lent[1], rows, report))
 
+    def confidence(
+        self, queries: ArrayLike, index: ArrayLike, *, progress: Progress = None
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """The row of the old index that each query of the new model finds first, and the confidence in it.
+
+        A confidence is the probability that the new model would find the same row first in an index of its own. Below some
+        confidence an index of the new model had better be asked instead. The row is -1, with confidence 0, for a query without
+        direction.
+        """
+        arrays = [as_rows(index, _INDEX), as_rows(queries, _QUERIES)]
+        del index, queries
+        with lending(arrays, [_INDEX, _QUERIES]) as lent, reporting(progress, "asking") as report:
+            rows, confidences = self._native.confidences(lent[0], lent[1], report)
+        return np.asarray(rows, np.int64), np.asarray(confidences, np.float64)
+
+    def confidence_of(self, cosines: ArrayLike) -> NDArray[np.float64]:
+        """The confidence in the first answer of a live index, by the cosines of the ten nearest rows, nearest first."""
+        table = np.atleast_2d(np.asarray(cosines, np.float32))
+        return np.array([self._native.confidence_of(row.tolist()) for row in table])
+
     def evaluate(
         self,
         old: ArrayLike,
@@ -193,12 +262,7 @@ class MigrationMap:
         """
         arrays = [as_rows(old, _OLD), as_rows(new, _NEW)]
         del old, new
-        asked = None
-        if questions is not None:
-            table = np.asarray(questions)
-            if table.ndim != 2 or table.shape[1] != 2 or table.dtype.kind not in "iu":
-                raise ValueError("questions must have two columns of row numbers: of the query, and of its answer")
-            asked = [(int(query), int(answer)) for query, answer in table]
+        asked = _pairs_of_rows(questions)
         with lending(arrays, [_OLD, _NEW]) as lent, reporting(progress, "asking") as report:
             return json.loads(self._native.evaluate(lent[0], lent[1], asked, sample, report))
 

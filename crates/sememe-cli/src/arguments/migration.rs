@@ -7,9 +7,12 @@ use clap::{Args, Subcommand};
 use sememe::migrate::{MapMethod, Precision, Side};
 
 use super::Named;
+use super::translation::parse_probability;
 
 #[derive(Subcommand)]
 pub enum Migrate {
+    /// Tell from a sample how many pairs are needed, what to expect, and what it takes
+    Plan(MigratePlan),
     /// Fit a map between two models to texts that both have embedded
     Fit(MigrateFit),
     /// Map queries, or a whole index, from one model to the other
@@ -20,6 +23,45 @@ pub enum Migrate {
     Monitor(MigrateMonitor),
     /// Write the map of queries for other programs
     Export(MigrateExport),
+}
+
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  sememe migrate plan old=old.npy new=new.npy --rows-to-migrate 10000000
+  sememe migrate plan old=old.npy new=new.npy --queries queries.tsv --report plan --json
+
+Maps are fitted to halves, quarters and so on of the pairs. Without --queries whole clusters of texts are held out, and the answer to
+a query is what the new model finds first: agreement with computing everything again. Rows of --queries are never fitted to.")]
+pub struct MigratePlan {
+    /// A sample of texts embedded by both models: old=FILE new=FILE
+    #[arg(required = true, num_args = 2, value_name = "SIDE=FILE")]
+    pub vectors: Vec<Named>,
+    /// Fit to these rows only: a file of row numbers from 0, one a line
+    #[arg(long, value_name = "FILE")]
+    pub rows: Option<PathBuf>,
+    /// Labelled questions: the row of a query and the row of its answer a line
+    #[arg(long, value_name = "FILE")]
+    pub queries: Option<PathBuf>,
+    /// Tell what it takes for an index of so many rows
+    #[arg(long, value_name = "N")]
+    pub rows_to_migrate: Option<NonZeroUsize>,
+    /// Rows that the new model embeds a second, to compare with
+    #[arg(long, value_name = "R", value_parser = positive, requires = "rows_to_migrate")]
+    pub rows_per_second: Option<f64>,
+    /// Price of embedding a million rows by the new model, to compare with
+    #[arg(long, value_name = "P", value_parser = positive, requires = "rows_to_migrate")]
+    pub price_per_million: Option<f64>,
+    /// Write a report, a page with a plot, to this folder
+    #[arg(long, value_name = "FOLDER")]
+    pub report: Option<PathBuf>,
+    #[command(flatten)]
+    pub column: Column,
+}
+
+fn positive(text: &str) -> Result<f64, String> {
+    let above_zero = text.parse().ok().filter(|x: &f64| *x > 0.0 && x.is_finite());
+    above_zero.ok_or_else(|| "a number above 0 is needed".to_owned())
 }
 
 #[derive(Args)]
@@ -46,7 +88,7 @@ pub struct MigrateFit {
     /// Name of the new model, which the map remembers
     #[arg(long, value_name = "NAME")]
     pub new_model: Option<String>,
-    /// Only this method: procrustes, ridge, low-rank or ibfa [default: the best on held-out clusters of texts]
+    /// Only this method: procrustes, ridge, low-rank or ibfa [default: ibfa, unless another is clearly better on held-out clusters of texts]
     #[arg(long, value_name = "METHOD")]
     pub method: Option<MapMethod>,
     #[command(flatten)]
@@ -74,9 +116,11 @@ Examples:
   sememe migrate apply map.safetensors old=index.parquet --to new -o index-new.parquet
   sememe migrate apply map.safetensors old=index.parquet --to latent -o mixed-1.parquet
   sememe migrate apply map.safetensors latent=mixed-1.parquet --to old -o back.parquet
+  sememe migrate apply map.safetensors new=queries.npy -o asked.npy --index old.npy --confidence which.tsv --min-confidence 0.3
 
 Files of any size are mapped in segments, which are kept in OUT.parts if the work is interrupted: the same command goes on where
-it stopped. Vectors are written at unit length. Other columns of a table are kept.")]
+it stopped. Vectors are written at unit length. Other columns of a table are kept. With --confidence all queries are written to OUT,
+and the table says which of them had better be asked of an index of the new model.")]
 pub struct MigrateApply {
     /// The map
     pub map: PathBuf,
@@ -97,6 +141,22 @@ pub struct MigrateApply {
     pub force: bool,
     #[command(flatten)]
     pub column: Column,
+    #[command(flatten)]
+    pub trust: Trusting,
+}
+
+/// How far the answers to mapped queries can be trusted.
+#[derive(Args)]
+pub struct Trusting {
+    /// Write a table of queries: their rows, the confidence in their first answers, and which index to ask, old or new
+    #[arg(long, value_name = "TABLE.tsv", requires = "index")]
+    pub confidence: Option<PathBuf>,
+    /// The old index, which is asked for the confidences
+    #[arg(long, value_name = "OLD", requires = "confidence")]
+    pub index: Option<PathBuf>,
+    /// Ask the new index where the confidence is below this
+    #[arg(long, value_name = "P", default_value_t = 0.5, value_parser = parse_probability, requires = "confidence")]
+    pub min_confidence: f64,
 }
 
 #[derive(Args)]

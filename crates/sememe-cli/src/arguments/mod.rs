@@ -31,7 +31,9 @@ pub use self::fitting::Fitting;
 use self::gathering::GATHERING;
 pub use self::gathering::{Gathering, Identical, Which};
 pub use self::learning::Learning;
-pub use self::migration::{Migrate, MigrateApply, MigrateEvaluate, MigrateExport, MigrateFit, MigrateMonitor};
+pub use self::migration::{
+    Migrate, MigrateApply, MigrateEvaluate, MigrateExport, MigrateFit, MigrateMonitor, MigratePlan,
+};
 pub use self::paging::Page;
 use self::reading::parse_format;
 pub use self::reading::{Named, READING, Reading};

@@ -94,7 +94,7 @@ pub struct Induce {
     pub ranking: Ranking,
 }
 
-fn parse_probability(text: &str) -> Result<f64, String> {
+pub(super) fn parse_probability(text: &str) -> Result<f64, String> {
     match text.parse() {
         Ok(value) if (0.0..=1.0).contains(&value) => Ok(value),
         _ => Err("a probability is a number from 0 to 1".to_owned()),

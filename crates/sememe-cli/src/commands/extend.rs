@@ -12,7 +12,7 @@ use sememe::space::Space;
 use sememe::vectors::{View, Vocabulary};
 use serde_json::json;
 
-use super::gather::{read_files, report_lexicons};
+use super::gather::{folder_beside, read_files, report_lexicons};
 use crate::arguments::{BadUsage, Extend, Global};
 use crate::output::{self, count};
 use crate::progress::{Interruption, Rounds, Stopwatch};
@@ -50,6 +50,7 @@ pub fn run(arguments: &Extend, global: &Global, interruption: &Arc<Interruption>
     options.read = arguments.reading.options(None);
     options.casing = alignment.preparation.casing;
     options.identical = arguments.identical.map(Shared::from);
+    options.spill = Some(arguments.output.as_deref().map_or_else(|| arguments.space.clone(), folder_beside));
     let mut file = ViewFile::new(new.as_str(), &*arguments.view.path);
     file.words = arguments.words.clone();
     let (mut read, read_reports) = read_files(&[file], &options, global)?;

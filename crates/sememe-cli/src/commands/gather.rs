@@ -1,6 +1,6 @@
 //! Reads vectors and dictionaries for the commands that fit models, and prints warnings about them.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use sememe::gather::{self, Dictionary, DictionaryRead, GatherOptions, Gathering, LexiconRead, ViewFile, ViewRead};
 use sememe::lexicon::{LexiconReport, Shared};
@@ -62,6 +62,12 @@ pub fn gather(
         return Err(BadUsage(format!("which words mean the same? {ways}")).into());
     }
     gather_whatever(views, gathering, reading, spill, global)
+}
+
+/// The folder to spill views to: beside a space that is written, where there must be room for them anyway.
+pub fn folder_beside(space: &Path) -> PathBuf {
+    let parent = space.parent().filter(|parent| !parent.as_os_str().is_empty());
+    parent.unwrap_or(Path::new(".")).to_owned()
 }
 
 /// Like [`gather`], but a dictionary is optional.

@@ -91,7 +91,7 @@ fn a_language_is_added_to_a_space() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     let (fr, ru) = (write_pairs(folder, EN, FR, 0..1100), write_pairs(folder, EN, RU, 0..1100));
-    json(folder, &["align", &view("en"), &view("fr"), "--lexicon", &fr, "-o", "space"]);
+    json(folder, &["align", &view("en"), &view("fr"), "--lexicon", &fr, "--finish", "none", "-o", "space"]);
     let old = std::fs::read(folder.join("space/model.safetensors")).unwrap();
     let added = json(folder, &["extend", "space", &view("ru"), "--lexicon", &ru]);
     assert_eq!(added["view"]["words"], 5000);

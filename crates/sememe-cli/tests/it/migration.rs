@@ -91,6 +91,128 @@ fn another_model_is_refused_and_rings() {
 }
 
 #[test]
+fn rows_that_do_not_belong_together_fail_after_the_map_is_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    write_models(folder, 600);
+    let mut random = Random::new(5);
+    let other: Vec<Vec<f32>> = (0..600).map(|_| (0..24).map(|_| random.normal() as f32).collect()).collect();
+    write_npy(&folder.join("new.npy"), &other);
+    let fitted = sememe(folder, &[&FIT[..], &["-q"]].concat());
+    assert_eq!(fitted.status.code(), Some(1));
+    assert!(text(&fitted.stderr).contains("NO BETTER THAN CHANCE"), "{}", text(&fitted.stderr));
+    assert!(folder.join("map.safetensors").exists());
+}
+
+#[test]
+fn queries_that_are_not_trusted_are_listed_for_the_new_index() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    write_models(folder, 600);
+    json(folder, &FIT);
+    let apply = ["migrate", "apply", "map.safetensors", "new=new.npy", "-o", "asked.npy", "--confidence", "which.tsv"];
+    let applied = json(folder, &[&apply[..], &["--index", "old.npy", "--min-confidence", "0.4"]].concat());
+    let table = fs::read_to_string(folder.join("which.tsv")).unwrap();
+    let rows: Vec<Vec<&str>> = table.lines().skip(1).map(|line| line.split('\t').collect()).collect();
+    assert_eq!((table.lines().next(), rows.len()), (Some("row\tconfidence\task"), 600));
+    for row in &rows {
+        let ask = if row[1].parse::<f64>().unwrap() >= 0.4 { "old" } else { "new" };
+        assert_eq!(row[2], ask);
+    }
+    let of_old = rows.iter().filter(|row| row[2] == "old").count();
+    assert_eq!((&applied["asked"]["old"], &applied["asked"]["new"]), (&of_old.into(), &(600 - of_old).into()));
+    assert!(refused(folder, &apply).contains("--index"));
+    let wrong = [&apply[..], &["--index", "old.npy", "--min-confidence", "2"]].concat();
+    assert!(refused(folder, &wrong).contains("from 0 to 1"));
+}
+
+#[test]
+fn a_plan_tells_what_to_expect() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    write_models(folder, 1200);
+    let plan = ["migrate", "plan", "old=old.npy", "new=new.npy"];
+    let expected = json(folder, &plan);
+    let curve = expected["curve"].as_array().unwrap();
+    let pairs = |point: &serde_json::Value| point["pairs"].as_u64().unwrap();
+    assert!(curve.len() >= 3 && curve.windows(2).all(|two| pairs(&two[0]) < pairs(&two[1])), "{curve:?}");
+    // What the new model finds is the answer.
+    assert_eq!(expected["expected"]["new"]["recall"]["1"], 100.0);
+    let labelled = ["--queries", "queries.tsv", "--report", "report", "--rows-to-migrate", "1000000"];
+    let labelled = [&plan[..], &labelled, &["--rows-per-second", "500", "--price-per-million", "20"]].concat();
+    let expected = json(folder, &labelled);
+    assert_eq!(expected["expected"]["questions"], 400);
+    let costs = &expected["costs"];
+    assert_eq!((&costs["embedding_seconds"], &costs["embedding_price"]), (&2000.0.into(), &20.0.into()));
+    assert!(costs["index_seconds"].as_f64().unwrap() > 0.0);
+    let page = fs::read_to_string(folder.join("report/index.html")).unwrap();
+    for part in ["How many pairs are needed", "What to expect", "What it takes", "<svg"] {
+        assert!(page.contains(part), "{part}");
+    }
+    let shown = sememe(folder, &labelled);
+    for part in ["pairs", "recall@10", "(`", "embed 1,000,000 rows again"] {
+        assert!(text(&shown.stdout).contains(part), "{part}: {}", text(&shown.stdout));
+    }
+    fs::write(folder.join("rows.txt"), "1\n2\n").unwrap();
+    assert!(refused(folder, &[&plan[..], &["--rows", "rows.txt"]].concat()).contains("a plan needs"));
+}
+
+/// Writes the header of an array of zeros; the file system stores none of its numbers.
+fn write_zeros(path: &Path, rows: u64, dim: u64) {
+    let mut header = format!("{{'descr': '<f2', 'fortran_order': False, 'shape': ({rows}, {dim}), }}");
+    while (10 + header.len() + 1) % 64 != 0 {
+        header.push(' ');
+    }
+    header.push('\n');
+    let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
+    bytes.extend((header.len() as u16).to_le_bytes());
+    bytes.extend(header.as_bytes());
+    fs::write(path, &bytes).unwrap();
+    let file = fs::File::options().append(true).open(path).unwrap();
+    file.set_len(bytes.len() as u64 + 2 * rows * dim).unwrap();
+}
+
+#[test]
+fn a_killed_command_goes_on_where_it_stopped() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    write_models(folder, 300);
+    json(folder, &FIT);
+    // A segment has 64 MB, and these are two and a half.
+    write_zeros(&folder.join("big.npy"), 4_200_000, 24);
+    let apply = |output: &'static str| {
+        ["migrate", "apply", "map.safetensors", "new=big.npy", "--force", "--threads", "1", "-o", output]
+    };
+    let whole = json(folder, &apply("whole.npy"));
+    let parts = folder.join("killed.npy.parts");
+    let is_part = |entry: fs::DirEntry| entry.path().extension().is_some_and(|extension| extension == "part");
+    let has_part = || fs::read_dir(&parts).is_ok_and(|entries| entries.flatten().any(is_part));
+    for _ in 0..5 {
+        let mut process = std::process::Command::new(env!("CARGO_BIN_EXE_sememe"))
+            .current_dir(folder)
+            .args(apply("killed.npy"))
+            .args(["-q"])
+            .spawn()
+            .unwrap();
+        while process.try_wait().unwrap().is_none() && !has_part() {
+            std::thread::sleep(std::time::Duration::from_millis(2));
+        }
+        // SIGKILL, where there are signals.
+        process.kill().unwrap();
+        process.wait().unwrap();
+        if !folder.join("killed.npy").exists() {
+            break;
+        }
+        fs::remove_file(folder.join("killed.npy")).unwrap();
+    }
+    assert!(has_part());
+    let resumed = json(folder, &apply("killed.npy"));
+    assert!(resumed["resumed"].as_u64().unwrap() > 0);
+    assert_eq!((&resumed["checksum"], &resumed["rows"]), (&whole["checksum"], &4_200_000.into()));
+    assert!(!parts.exists());
+}
+
+#[test]
 fn wrong_usage_is_explained() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();

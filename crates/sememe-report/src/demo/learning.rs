@@ -20,7 +20,7 @@ use crate::text::count;
 /// English and French.
 const PLACES: [usize; 2] = [0, 1];
 /// Numbers of dictionary entries; all entries are a further, last point.
-const SIZES: [usize; 3] = [25, 100, 500];
+const SIZES: [usize; 2] = [25, 100];
 /// Number of frequent words besides those of the dictionary, and of rounds with a dictionary. Larger numbers take long and
 /// hardly improve the precision here.
 const WORDS: usize = 2000;

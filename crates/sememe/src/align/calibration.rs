@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use super::PairCalibration;
-use super::folds::{Answer, Asked, Candidates, Folds, Project};
+use super::folds::{Answer, Asked, Candidates, Folds, MOST_PAIRS, Project};
 use super::logistic::{HeldOutQuery, most_likely};
 use crate::error::Result;
 use crate::observe::{Meter, Observer, Stage};
@@ -19,9 +19,12 @@ const CRITERIA: [Criterion; 4] = [Criterion::Nn, Criterion::CSLS, Criterion::ISF
 const MIN_QUERIES: usize = 20;
 
 impl Folds<'_> {
-    /// The calibrations of all pairs of views with enough held-out entries.
+    /// The calibrations of all pairs of views with enough held-out entries, or of some of very many pairs: the others have
+    /// their mean.
     pub(super) fn calibrations(&self, observer: &dyn Observer) -> Result<Vec<PairCalibration>> {
-        let directions: Vec<(usize, usize)> = self.pairs.iter().flat_map(|&pair| self.directions(pair)).collect();
+        let spacing = self.pairs.len().div_ceil(MOST_PAIRS).max(1);
+        let pairs = self.pairs.iter().step_by(spacing);
+        let directions: Vec<(usize, usize)> = pairs.flat_map(|&pair| self.directions(pair)).collect();
         let meter = Meter::new(observer, Stage::Calibrating, self.fits.len() * directions.len() * CRITERIA.len());
         let mut queries: BTreeMap<([usize; 2], usize), Vec<HeldOutQuery>> = BTreeMap::new();
         for fold in &self.fits {

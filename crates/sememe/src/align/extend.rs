@@ -85,7 +85,7 @@ fn extend_meanings(
         trained.merged(&TrainedPairs::of(tuples, &former.chain([name.as_str()]).collect::<Vec<_>>(), word))
     });
     extended.sources.views.push(source);
-    extended.preparation.fit_apply(view.rows_mut());
+    extended.preparation.fit_apply(view.rows_mut())?;
 
     let mut options = options.clone();
     let extension = Extension { model: &alignment.model, latent, view: &view };

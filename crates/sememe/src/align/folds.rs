@@ -4,7 +4,9 @@
 //! words choose the [finish](super::finish_steps) and calibrate [confidences](super::calibration).
 //!
 //! A dictionary lists the translations of its headwords. Read backwards it is incomplete, and right translations would
-//! count as wrong. So each pair of views is asked in the direction of more translations per word.
+//! count as wrong. So each pair of views is asked from the headwords. With several translations a word these are the side
+//! with more of them. With one translation a word they are the side on which no word is repeated: synonyms share a
+//! translation.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -27,10 +29,16 @@ const PROJECTED_AT_A_TIME: usize = 8 * ROWS_AT_A_TIME;
 /// Folds of a cross-validation, and the number of held-out tuples after which no further fold is tried.
 const FOLDS: usize = 5;
 const ENOUGH: usize = 500;
+/// Pairs of views that are retrieved from. With more of them, some stand for all.
+pub(super) const MOST_PAIRS: usize = 12;
 /// Maximum number of queries between two views.
 const MAX_QUERIES: usize = 2000;
-/// Ratio of translations per word that makes one direction the one of the headwords.
+/// Ratio of translations per word that tells the two sides of a dictionary apart.
 const CLEARLY_MORE: f64 = 1.05;
+/// Up to so many translations per word hardly any word is repeated.
+const ONE: f64 = 1.005;
+/// From so many translations per word on, a dictionary is one of several translations.
+const SEVERAL: f64 = 1.5;
 
 /// The tuples that a model is fitted to, and entries that were held out of everything that led to it.
 pub(crate) struct Split {
@@ -135,16 +143,28 @@ impl<'a> Folds<'a> {
 
     /// The directions that a pair of views is asked in: from the headwords, or both if it is not clear which those are.
     pub(super) fn directions(&self, [a, b]: [usize; 2]) -> Vec<(usize, usize)> {
-        let pairs = self.given.pairs_of(a, b);
-        let distinct =
-            |side: fn(&(usize, usize)) -> usize| pairs.iter().map(side).collect::<BTreeSet<_>>().len() as f64;
-        let (of_a, of_b) = (distinct(|pair| pair.0), distinct(|pair| pair.1));
-        match () {
-            () if of_b > CLEARLY_MORE * of_a => vec![(a, b)],
-            () if of_a > CLEARLY_MORE * of_b => vec![(b, a)],
-            () => vec![(a, b), (b, a)],
-        }
+        let asked = sides_with_headwords(&self.given.pairs_of(a, b));
+        [(a, b), (b, a)]
+            .into_iter()
+            .zip(asked)
+            .filter_map(|(direction, is_asked)| is_asked.then_some(direction))
+            .collect()
     }
+}
+
+/// Whether the words on each side of these pairs may be headwords.
+fn sides_with_headwords(pairs: &[(usize, usize)]) -> [bool; 2] {
+    let per_word = |side: fn(&(usize, usize)) -> usize| {
+        pairs.len() as f64 / pairs.iter().map(side).collect::<BTreeSet<_>>().len().max(1) as f64
+    };
+    let (first, second) = (per_word(|pair| pair.0), per_word(|pair| pair.1));
+    let (more, fewer) = (first.max(second), first.min(second));
+    if more < CLEARLY_MORE * fewer {
+        return [true; 2];
+    }
+    let have_one_translation = fewer < ONE && more < SEVERAL;
+    let is_first = (first < second) == have_one_translation;
+    [is_first, !is_first]
 }
 
 /// Candidate words of a view and their latent vectors.
@@ -247,5 +267,28 @@ impl Asked {
             candidates: target,
         };
         Ok(self.words.iter().zip(hits).map(answer).filter(|answer| !answer.hits.is_empty()).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headwords_have_several_translations_or_are_not_repeated() {
+        let sides = |translation: fn(usize) -> (usize, usize)| {
+            let pairs: Vec<(usize, usize)> = (0..1000).map(translation).collect();
+            let reversed: Vec<(usize, usize)> = pairs.iter().map(|&(a, b)| (b, a)).collect();
+            let [first, second] = sides_with_headwords(&reversed);
+            assert_eq!(sides_with_headwords(&pairs), [second, first]);
+            sides_with_headwords(&pairs)
+        };
+        let several = |entry: usize| (entry / 2, entry * 9 / 10);
+        let one_each = |entry: usize| (entry, entry * 9 / 10);
+        let many_of_which_none_is_repeated = |entry: usize| (entry / 2, entry);
+        assert_eq!(sides(several), [true, false]);
+        assert_eq!(sides(one_each), [true, false]);
+        assert_eq!(sides(many_of_which_none_is_repeated), [true, false]);
+        assert_eq!(sides(|entry| (entry, entry)), [true, true]);
     }
 }

@@ -1,7 +1,7 @@
 //! The maximum-likelihood parameters of a [`Calibration`].
 
-use crate::linalg::{Cholesky, Mat};
-use crate::retrieve::{Calibration, log_odds, logistic};
+use crate::regression::{Prior, Regression};
+use crate::retrieve::{Calibration, log_odds};
 
 /// The result of a held-out query.
 pub(super) struct HeldOutQuery {
@@ -13,17 +13,14 @@ pub(super) struct HeldOutQuery {
     pub(super) log_row: f64,
 }
 
-/// Standard deviations of the normal priors of offset, slope and rarity. The priors matter for few queries only.
-const PRIOR: [f64; 3] = [3.0, 1.0, 0.5];
-/// The means of these priors: plain softmax.
-const PRIOR_MEAN: [f64; 3] = [0.0, 1.0, 0.0];
-/// The slope stays positive, so that confidences fall with the rank.
-const MIN_SLOPE: f64 = 0.05;
+/// The priors of offset, slope and rarity: plain softmax in the mean. They matter for few queries only. The slope stays
+/// positive, so that confidences fall with the rank.
+const PRIOR: Prior =
+    Prior { means: [0.0, 1.0, 0.0], deviations: [3.0, 1.0, 0.5], least: [f64::NEG_INFINITY, 0.05, f64::NEG_INFINITY] };
 /// The range of temperatures, relative to the median difference between the first and the last score.
 const TEMPERATURES: [f64; 2] = [0.02, 20.0];
 const GRID: usize = 32;
 const REFINEMENTS: usize = 20;
-const NEWTON_STEPS: usize = 30;
 
 /// The parameters that maximise the posterior probability of right and wrong first candidates. The temperature is
 /// searched in one dimension; for each temperature the others are a logistic regression.
@@ -31,9 +28,9 @@ pub(super) fn most_likely(queries: &[HeldOutQuery]) -> Calibration {
     let usual = queries.iter().map(|query| query.log_row).sum::<f64>() / queries.len() as f64;
     let scale = median_spread(queries);
     let [low, high] = TEMPERATURES.map(|ratio| (ratio * scale).ln());
-    let fitted = |log_temperature: f64| Regression::of(queries, log_temperature.exp(), usual);
+    let fitted = |log_temperature: f64| regression(queries, log_temperature.exp(), usual);
     let log_temperature = maximum(|at| fitted(at).log_posterior, (low, high));
-    let [offset, slope, rarity] = fitted(log_temperature).parameters;
+    let [offset, slope, rarity] = fitted(log_temperature).coefficients;
     let ends = |end: fn(f64, f64) -> f64, start: f64| queries.iter().map(|query| query.log_row).fold(start, end);
     let range = [ends(f64::min, f64::INFINITY), ends(f64::max, f64::NEG_INFINITY)];
     Calibration { temperature: log_temperature.exp(), slope, offset, rarity, usual, range }
@@ -48,90 +45,32 @@ fn median_spread(queries: &[HeldOutQuery]) -> f64 {
     if median > 0.0 { median } else { 1.0 }
 }
 
-/// A logistic regression of right first candidates on the log-odds of their scores and on the rarity of the word.
-struct Regression {
-    parameters: [f64; 3],
-    log_posterior: f64,
-}
-
 /// Log-odds of a candidate without rivals are infinite; this is as good.
 const LARGEST_LOG_ODDS: f64 = 40.0;
 
-impl Regression {
-    /// Rarer words are not easier to translate. Where they seem to be, by the chance of a sample, rarity does not count:
-    /// words without an entry are rarer than those held out, and their confidences would be too high.
-    fn of(queries: &[HeldOutQuery], temperature: f64, usual: f64) -> Self {
-        let regression = Self::on(queries, temperature, |query| query.log_row - usual);
-        match regression.parameters[2] > 0.0 {
-            true => Self::on(queries, temperature, |_| 0.0),
-            false => regression,
-        }
-    }
-
-    fn on(queries: &[HeldOutQuery], temperature: f64, rarity: impl Fn(&HeldOutQuery) -> f64) -> Self {
-        let features = |query: &HeldOutQuery| {
-            let odds = log_odds(&query.scores, temperature).next().unwrap_or(0.0);
-            [1.0, odds.clamp(-LARGEST_LOG_ODDS, LARGEST_LOG_ODDS), rarity(query)]
-        };
-        let rows: Vec<[f64; 3]> = queries.iter().map(features).collect();
-        let rights = queries.iter().filter(|query| query.is_right).count();
-        // As in Platt scaling, one more query of each kind is imagined: a sample without errors does not prove certainty.
-        let (sure, unsure) = ((rights + 1) as f64 / (rights + 2) as f64, 1.0 / (queries.len() - rights + 2) as f64);
-        let labels: Vec<f64> = queries.iter().map(|query| if query.is_right { sure } else { unsure }).collect();
-        let log_posterior = |parameters: &[f64; 3]| {
-            let of_row = |(row, label): (&[f64; 3], &f64)| {
-                let x = dot(row, parameters);
-                // log σ(x) = -log(1 + exp(-x)), without overflow.
-                let log_sigmoid = |x: f64| -((-x.abs()).exp().ln_1p() + (-x).max(0.0));
-                label * log_sigmoid(x) + (1.0 - label) * log_sigmoid(-x)
-            };
-            let prior = |i: usize| -0.5 * ((parameters[i] - PRIOR_MEAN[i]) / PRIOR[i]).powi(2);
-            rows.iter().zip(&labels).map(of_row).sum::<f64>() + (0..3).map(prior).sum::<f64>()
-        };
-        let mut parameters = PRIOR_MEAN;
-        let mut best = log_posterior(&parameters);
-        for _ in 0..NEWTON_STEPS {
-            let step = newton_step(&rows, &labels, &parameters);
-            // Halved until it does not overshoot.
-            let tried = (0..NEWTON_STEPS).map(|halvings| {
-                let factor = 0.5_f64.powi(halvings as i32);
-                let mut next: [f64; 3] = std::array::from_fn(|i| parameters[i] + factor * step[i]);
-                next[1] = next[1].max(MIN_SLOPE);
-                (log_posterior(&next), next)
-            });
-            let Some((value, next)) = tried.into_iter().find(|(value, _)| *value > best) else { break };
-            let is_settled = value - best < 1e-9 * best.abs();
-            (best, parameters) = (value, next);
-            if is_settled {
-                break;
-            }
-        }
-        Regression { parameters, log_posterior: best }
+/// A logistic regression of right first candidates on the log-odds of their scores and on the rarity of the word.
+///
+/// Rarer words are not easier to translate. Where they seem to be, by the chance of a sample, rarity does not count: words
+/// without an entry are rarer than those held out, and their confidences would be too high.
+fn regression(queries: &[HeldOutQuery], temperature: f64, usual: f64) -> Regression {
+    let regression = regression_on(queries, temperature, |query| query.log_row - usual);
+    match regression.coefficients[2] > 0.0 {
+        true => regression_on(queries, temperature, |_| 0.0),
+        false => regression,
     }
 }
 
-fn newton_step(rows: &[[f64; 3]], labels: &[f64], parameters: &[f64; 3]) -> [f64; 3] {
-    let mut gradient: [f64; 3] = std::array::from_fn(|i| -(parameters[i] - PRIOR_MEAN[i]) / PRIOR[i].powi(2));
-    let mut curvature = Mat::from_fn(3, 3, |i, j| if i == j { PRIOR[i].powi(-2) } else { 0.0 });
-    for (row, label) in rows.iter().zip(labels) {
-        let p = logistic(dot(row, parameters));
-        for i in 0..3 {
-            gradient[i] += (label - p) * row[i];
-            (0..3).for_each(|j| curvature[(i, j)] += p * (1.0 - p) * row[i] * row[j]);
-        }
-    }
-    match Cholesky::new(&curvature, "the curvature of a calibration") {
-        Ok(curvature) => {
-            let step = curvature.solve(&Mat::from_fn(3, 1, |i, _| gradient[i]));
-            std::array::from_fn(|i| step[(i, 0)])
-        }
-        // The prior keeps it positive definite, except where rounding does not.
-        Err(_) => [0.0; 3],
-    }
-}
-
-fn dot(a: &[f64; 3], b: &[f64; 3]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
+fn regression_on(queries: &[HeldOutQuery], temperature: f64, rarity: impl Fn(&HeldOutQuery) -> f64) -> Regression {
+    let features = |query: &HeldOutQuery| {
+        let odds = log_odds(&query.scores, temperature).next().unwrap_or(0.0);
+        [1.0, odds.clamp(-LARGEST_LOG_ODDS, LARGEST_LOG_ODDS), rarity(query)]
+    };
+    let rows: Vec<[f64; 3]> = queries.iter().map(features).collect();
+    let rights = queries.iter().filter(|query| query.is_right).count();
+    // As in Platt scaling, one more query of each kind is imagined: a sample without errors does not prove certainty.
+    let (sure, unsure) = ((rights + 1) as f64 / (rights + 2) as f64, 1.0 / (queries.len() - rights + 2) as f64);
+    let labels: Vec<f64> = queries.iter().map(|query| if query.is_right { sure } else { unsure }).collect();
+    PRIOR.most_likely(&rows, &labels)
 }
 
 /// Maximises a function of one variable: the best point of a grid, refined by golden-section search.

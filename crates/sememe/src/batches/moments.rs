@@ -133,7 +133,7 @@ impl PartialMoments {
         let mut views: Vec<View> =
             known.into_iter().map(|(name, column)| View::new(name.as_str(), column.vectors)).collect();
         let mut preparation = Preparation::new(Casing::Kept, &self.steps);
-        views.iter_mut().for_each(|view| preparation.fit_apply(view.rows_mut()));
+        views.iter_mut().try_for_each(|view| preparation.fit_apply(view.rows_mut()))?;
         let moments = Moments::of(&views, &tuples)?;
         match &mut self.sums {
             None => self.sums = Some((moments, preparation)),

@@ -25,6 +25,7 @@ mod similarity;
 mod sts;
 mod sts_files;
 mod translation;
+mod translation_evaluation;
 mod weighting;
 mod words;
 
@@ -36,7 +37,6 @@ pub use self::correlation::{pearson, spearman};
 pub use self::details::{Detail, DetailsFormat};
 pub use self::evaluations::{
     AnalogyEvaluation, SentenceEvaluation, SentenceEvaluations, SimilarityEvaluation, StsEvaluation, StsSets,
-    TranslationEvaluation, TranslationTask,
 };
 pub use self::gold::Gold;
 pub use self::ranks::{DEPTH, Intervals, RANKS};
@@ -48,6 +48,7 @@ pub use self::similarity::{Similarity, similarity};
 pub use self::sts::{Sts, StsYear, sts, sts_years};
 pub use self::sts_files::{SentencePair, SentencePairs};
 pub use self::translation::{Answer, Oov, Outcome, Overlap, Translation, Unseen, translation, translation_in_detail};
+pub use self::translation_evaluation::{TranslationEvaluation, TranslationTask};
 pub use self::weighting::{Probabilities, SIF_A, Weighting};
 pub use self::words::Words;
 

@@ -52,9 +52,7 @@ pub fn fewer(tuples: &Tuples, count: usize, seed: u64) -> Tuples {
 
 fn random_order(count: usize, random: &mut Random) -> Vec<usize> {
     let mut order: Vec<usize> = (0..count).collect();
-    for at in (1..count).rev() {
-        order.swap(at, random.below(at + 1));
-    }
+    random.shuffle(&mut order);
     order
 }
 

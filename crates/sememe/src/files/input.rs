@@ -2,57 +2,15 @@
 
 use std::fs::{self, File};
 use std::io::{self, BufReader, Read, Seek};
-use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::bytes::{Bytes, Storage};
 use super::compression::{Compression, decompression_error};
 use super::mapped::Mapped;
 #[cfg(feature = "parquet")]
 use super::pieces::Pieces;
 use crate::error::{Error, Place, Result};
-
-/// Immutable bytes that are cheap to clone.
-#[derive(Clone)]
-pub(crate) struct Bytes(Storage);
-
-#[derive(Clone)]
-enum Storage {
-    /// A memory-mapped file.
-    Mapped(Arc<Mapped>),
-    /// Bytes that were decompressed or given.
-    Owned(Arc<Vec<u8>>),
-    /// The first `len` bytes of numbers: a file that was read whole, aligned so that its numbers need not be copied.
-    Aligned { numbers: Arc<Vec<f32>>, len: usize },
-}
-
-impl Bytes {
-    /// The bytes as numbers that can be shared or changed, if they are stored so.
-    pub(crate) fn aligned(&self) -> Option<&Arc<Vec<f32>>> {
-        match &self.0 {
-            Storage::Aligned { numbers, .. } => Some(numbers),
-            Storage::Mapped(_) | Storage::Owned(_) => None,
-        }
-    }
-}
-
-impl Deref for Bytes {
-    type Target = [u8];
-
-    fn deref(&self) -> &[u8] {
-        match &self.0 {
-            Storage::Mapped(map) => map,
-            Storage::Owned(bytes) => bytes,
-            Storage::Aligned { numbers, len } => &bytemuck::cast_slice(numbers)[..*len],
-        }
-    }
-}
-
-impl From<Vec<u8>> for Bytes {
-    fn from(bytes: Vec<u8>) -> Self {
-        Bytes(Storage::Owned(Arc::new(bytes)))
-    }
-}
 
 /// An input file, plain or compressed.
 pub struct Input {

@@ -14,11 +14,11 @@ mod pieces;
 mod spill;
 mod temporary;
 
-pub(crate) use self::bytes::little_endian;
+pub(crate) use self::bytes::{Bytes, little_endian};
 pub(crate) use self::hash::{sampled_hash, sampled_hash_of_file};
+pub(crate) use self::input::BYTE_ORDER_MARK;
 #[cfg(feature = "parquet")]
 pub(crate) use self::input::most_unpacked;
-pub(crate) use self::input::{BYTE_ORDER_MARK, Bytes};
 pub use self::input::{Input, check_readable};
 pub(crate) use self::lock::{Lock, try_lock};
 pub use self::mapped::{mapped_file_at, track_mapped_files};

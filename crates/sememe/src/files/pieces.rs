@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::sync::Arc;
 
-use super::input::Bytes;
+use super::bytes::Bytes;
 
 /// A file that is read piece by piece, or bytes in memory. Clones share it, and threads may read at the same time.
 #[derive(Clone)]

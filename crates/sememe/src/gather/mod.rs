@@ -16,6 +16,9 @@ use crate::observe::Observer;
 use crate::prepare::Casing;
 use crate::vectors::{self, ReadOptions, View, Vocabulary};
 
+/// Numbers of a view from which on it is spilled: 16 MiB. A file for fewer saves little memory.
+const SPILLED_FROM: usize = 4 << 20;
+
 /// A file of vectors and the name of its view.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -52,8 +55,8 @@ pub struct GatherOptions {
     #[serde(default)]
     pub lexicon_columns: Option<Vec<String>>,
     /// Moves the vectors of each view to a file without a name in this folder once they are read, and again once they
-    /// are prepared. One view at a time is in memory; a fit reads the rows that it needs. For more views than fit into
-    /// memory.
+    /// are prepared. One view at a time is in memory; a fit reads the rows that it needs. For more vectors than fit into
+    /// memory; few vectors stay there.
     #[serde(default)]
     pub spill: Option<PathBuf>,
 }
@@ -151,7 +154,7 @@ pub fn read_views(
             .map_err(|error| error.within(format!("view {:?}", file.name)))?;
         let report = ViewRead::new(&read);
         let mut view = View::from_embeddings(&*file.name, options.casing.of_embeddings(read.embeddings));
-        if let Some(folder) = &options.spill {
+        if let (Some(folder), true) = (&options.spill, view.rows().as_slice().len() >= SPILLED_FROM) {
             view.rows_mut().spill(folder)?;
         }
         Ok((view, report))

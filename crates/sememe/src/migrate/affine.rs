@@ -5,7 +5,7 @@ use rayon::prelude::*;
 use crate::error::{Error, Result};
 use crate::linalg::{Mat, product_of_rows, times_vector};
 use crate::prepare::norm;
-use crate::retrieve::kernel::dot;
+use crate::retrieve::kernel::rows_times_vector;
 use crate::vectors::{Matrix, ROWS_AT_A_TIME};
 
 /// `x ↦ unit(unit(M unit(x) + b) + s)`, where `b` and `s` may be absent: vectors are compared by cosines, so that lengths
@@ -83,8 +83,8 @@ impl Affine {
         self.shift.as_deref()
     }
 
-    /// Maps every row. Zero rows have no direction and stay zero. A row that is not finite is an error. The bits depend
-    /// neither on the number of threads nor on the other rows.
+    /// Maps every row. Zero rows have no direction and stay zero. A row that is not finite is an error. The bits do not
+    /// depend on the number of threads. One row alone is mapped by other sums than rows together: to 1e-6 alike.
     pub fn apply(&self, rows: &Matrix) -> Result<Matrix> {
         if rows.cols() != self.from_dim() {
             let expected = format!("the map is for vectors of length {}", self.from_dim());
@@ -122,8 +122,7 @@ impl Affine {
         }
         if unit.len() == from {
             // A product of one row would pack the whole matrix first.
-            let entries = self.matrix.as_slice().chunks_exact(from);
-            mapped.iter_mut().zip(entries).for_each(|(out, entries)| *out = dot(entries, &unit) as f32);
+            rows_times_vector(self.matrix.as_slice(), &unit, mapped);
         } else {
             product_of_rows(&unit, self.matrix.as_slice(), from, mapped);
         }

@@ -96,6 +96,11 @@ pub(super) fn query_rows(questions: &[Question]) -> Vec<usize> {
     rows
 }
 
+/// The place of a query's row among [`query_rows`].
+pub(super) fn place(rows: &[usize], query: usize) -> usize {
+    rows.binary_search(&query).expect("all queries are listed")
+}
+
 /// The rank of every answer in an index from which the query's own row is left out. `queries` are the vectors of
 /// [`query_rows`], in the coordinates of the index.
 pub(super) fn ranks(
@@ -110,7 +115,7 @@ pub(super) fn ranks(
     // One more, as the own row of the query is among them.
     let hits = retriever.rank(queries, (DEPTH + 1).min(index.rows()), observer)?;
     let rank = |&Question { query, answer }: &Question| {
-        let hits = &hits[rows.binary_search(&query).expect("all queries are listed")];
+        let hits = &hits[place(&rows, query)];
         let others = hits.iter().filter(|hit| hit.index != query).take(DEPTH);
         others.zip(1..).find(|(hit, _)| hit.index == answer).map(|(_, rank)| rank)
     };

@@ -8,19 +8,23 @@
 //! | `procrustes` | `U Vᵀ x` with `R_yx = U D Vᵀ`: orthogonal                       |
 //! | `ridge`      | `R_yx (R_xx + lambda I)⁻¹ x`                                    |
 //! | `low-rank`   | ridge with an intercept, cut to its strongest directions        |
-//! | `ibfa`       | `s(S_yy)⁻¹ S_yx s(S_xx)⁻¹ x`, and a shift against hubs          |
+//! | `ibfa`       | `¾ M x / |M x| + ¼ Q x / |Q x|` and a shift against hubs        |
 //!
-//! The query of `ibfa` is `A_yᵀ A_x x` with the canonical projections `A`. Vectors are not centred: under a shift of
-//! domain an intercept does harm.
+//! `M = s(S_yy)⁻¹ S_yx s(S_xx)⁻¹` is `A_yᵀ A_x` with the canonical projections `A`, `Q` is Procrustes of centred rows, and
+//! their lengths are those of the root mean square over the pairs. Vectors are not centred: under a shift of domain an
+//! intercept does harm.
 
 use std::fmt;
 use std::str::FromStr;
 
-use super::Affine;
 use super::pair_moments::{PairMoments, Shrunk};
+use super::{Affine, Pairs, hubs};
 use crate::error::{Error, Result};
-use crate::linalg::{Cholesky, Eigen, Mat, Svd, block, symmetric, times, times_transpose, trace, transpose_times};
+use crate::linalg::{
+    Cholesky, Eigen, Mat, Svd, block, inner, symmetric, times, times_transpose, trace, transpose_times,
+};
 use crate::names::{self, serde_as_spelled};
+use crate::vectors::Matrix;
 
 /// How a map between two models is fitted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -70,13 +74,14 @@ pub(super) enum Candidate {
     Ridge(f64),
     /// The same, and the share of directions that are kept.
     LowRank(f64, f64),
-    /// The shrinkage of each covariance, as a multiple of `sqrt(d / n)`: what is chosen on a sample holds for all pairs.
-    Ibfa(f64),
+    /// The projections of factor analysis and some of Procrustes.
+    Ibfa,
 }
 
 /// Few candidates each: recall hardly depends on the parameters.
-const RIDGES: [f64; 3] = [0.1, 1.0, 10.0];
-const SHRINKAGES: [f64; 3] = [0.5, 1.0, 1.5];
+const RIDGES: [f64; 3] = [0.01, 0.1, 1.0];
+/// The share of Procrustes in the map of [`Candidate::Ibfa`]. Up to one half recall is the same.
+const PROCRUSTES_SHARE: f64 = 0.25;
 
 impl Candidate {
     /// All candidates, or those of one method.
@@ -84,7 +89,7 @@ impl Candidate {
         let mut all = vec![Candidate::Procrustes];
         all.extend(RIDGES.map(Candidate::Ridge));
         all.push(Candidate::LowRank(RIDGES[1], 0.5));
-        all.extend(SHRINKAGES.map(Candidate::Ibfa));
+        all.push(Candidate::Ibfa);
         all.retain(|candidate| only.is_none_or(|only| candidate.method() == only));
         all
     }
@@ -94,7 +99,7 @@ impl Candidate {
             Candidate::Procrustes => MapMethod::Procrustes,
             Candidate::Ridge(_) => MapMethod::Ridge,
             Candidate::LowRank(..) => MapMethod::LowRank,
-            Candidate::Ibfa(_) => MapMethod::Ibfa,
+            Candidate::Ibfa => MapMethod::Ibfa,
         }
     }
 
@@ -104,7 +109,7 @@ impl Candidate {
             Candidate::Procrustes => String::new(),
             Candidate::Ridge(ridge) => format!("ridge {ridge}"),
             Candidate::LowRank(ridge, share) => format!("ridge {ridge}, rank {} %", 100.0 * share),
-            Candidate::Ibfa(factor) => format!("shrinkage {factor} sqrt(d/n)"),
+            Candidate::Ibfa => "shrinkage sqrt(d/n)".to_owned(),
         }
     }
 
@@ -119,15 +124,32 @@ impl Candidate {
                 Ok(Affine::centred(&regression(&pairs.second_on(), &pairs.second_nn(), ridge)?, None, None))
             }
             Candidate::LowRank(ridge, share) => low_rank(pairs, ridge, share),
-            Candidate::Ibfa(factor) => {
-                let old = Shrunk::of(&under.oo, pairs.shrinkage(factor, under.oo.nrows()), "old")?;
-                let new = Shrunk::of(&under.nn, pairs.shrinkage(factor, under.nn.nrows()), "new")?;
+            Candidate::Ibfa => {
+                let old = Shrunk::of(&under.oo, pairs.shrinkage(under.oo.nrows()), "old")?;
+                let new = Shrunk::of(&under.nn, pairs.shrinkage(under.nn.nrows()), "new")?;
                 let half = old.factor.solve(&under.on);
                 let map = new.factor.solve(&half.transpose().to_owned()).transpose().to_owned();
-                Ok(Affine::centred(&map, None, None))
+                let svd = Svd::new(&pairs.on, "the cross-covariance of both models")?;
+                Ok(Affine::centred(&blend(&map, &times_transpose(&svd.u, &svd.v), &pairs.second_nn()), None, None))
             }
         }
     }
+
+    /// The map for queries of the new model. What rows of the index are near to everything by is taken off.
+    pub(super) fn fit_queries(self, seen: &Pairs, moments: [&PairMoments; 2], index: &Matrix) -> Result<Affine> {
+        let map = self.fit(moments[0], moments[1])?;
+        match self {
+            Candidate::Ibfa => hubs::shifted(map, seen.new_rows(), index),
+            _ => Ok(map),
+        }
+    }
+}
+
+/// Two maps, each divided by the root mean square of the lengths of the vectors that it gives.
+fn blend(map: &Mat, rotation: &Mat, second: &Mat) -> Mat {
+    let length = |map: &Mat| inner(&times(map, second), map).max(f64::MIN_POSITIVE).sqrt();
+    let (of_map, of_rotation) = ((1.0 - PROCRUSTES_SHARE) / length(map), PROCRUSTES_SHARE / length(rotation));
+    Mat::from_fn(map.nrows(), map.ncols(), |i, j| of_map * map[(i, j)] + of_rotation * rotation[(i, j)])
 }
 
 /// `S_yx (S_xx + ridge (tr S_xx / d) I)⁻¹`.

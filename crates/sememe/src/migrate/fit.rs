@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use super::candidates::Candidate;
-use super::choice::{choose, units};
+use super::choice::{Choice, choose, units};
 use super::geometry::{Geometry, Reference};
 use super::map::{Chosen, MigrationMap, ModelCard, Side};
 use super::pair_moments::{PairMoments, covariance_of};
-use super::{Affine, MapMethod, Pairs, hubs};
+use super::{Affine, MapMethod, Pairs};
 use crate::error::{Error, Result};
 use crate::linalg::{Cholesky, block, trace};
 use crate::model::Shrinkage;
@@ -50,12 +50,10 @@ setters!(MigrateOptions {
 pub const MIN_PAIRS: usize = 50;
 /// Folds of the cross-validation that measures what is usual.
 const FOLDS: usize = 5;
-/// The shrinkage of the latent space where another method was asked for, as a multiple of `sqrt(d / n)`.
-const USUAL_SHRINKAGE: f64 = 1.0;
 
 /// Fits a map between two models. `index` are old vectors without partners, such as the whole index, if they are at hand:
-/// they tell of texts that the pairs lack. The candidates are compared on held-out clusters of texts; the best one is
-/// fitted to all pairs. As the baselines are candidates, the map is never worse than they are by that measure.
+/// they tell of texts that the pairs lack. The candidates are compared on held-out clusters of texts; factor analysis is
+/// fitted to all pairs, or another one that is clearly better.
 ///
 /// ```
 /// use sememe::{migrate::{self, Pairs, Side}, vectors::Matrix};
@@ -91,34 +89,20 @@ pub fn fit(
     // The other direction is content with one parameter of each method.
     let methods = candidates.iter().map(|candidate| candidate.method()).collect::<BTreeSet<_>>();
     let meter = Meter::new(observer, Stage::Fitting, units(candidates.len() + methods.len()) + 1);
-    let (for_queries, mut scores) = choose(pairs, Some(&of_index), (&candidates, Side::Old), options.seed, &meter)?;
+    let Choice { candidate: for_queries, mut scores, at_chance, confidence } =
+        choose(pairs, Some(&of_index), (&candidates, Side::Old), options.seed, &meter)?;
     let best = |method: MapMethod| best_of(&scores, &Candidate::all(Some(method)));
     let candidates: Vec<Candidate> = methods.into_iter().filter_map(best).collect();
     let best_ridge = best(MapMethod::Ridge).unwrap_or(Candidate::all(Some(MapMethod::Ridge))[0]);
-    let factor = match best(MapMethod::Ibfa) {
-        Some(Candidate::Ibfa(factor)) => factor,
-        _ => USUAL_SHRINKAGE,
-    };
-    let exchanged = pairs.exchanged();
-    let (for_index, further) = choose(&exchanged, None, (&candidates, Side::New), options.seed, &meter)?;
-    scores.extend(further);
+    let for_index = choose(&pairs.exchanged(), None, (&candidates, Side::New), options.seed, &meter)?;
+    scores.extend(for_index.scores);
+    let for_index = for_index.candidate;
 
     let moments = PairMoments::of(pairs.old(), pairs.new_rows());
     let under = moments.under(&of_index)?;
-    let queries_map = |seen: &Pairs, moments: &PairMoments, under: &PairMoments| -> Result<Affine> {
-        let map = for_queries.fit(moments, under)?;
-        match for_queries {
-            Candidate::Ibfa(_) => hubs::shifted(map, seen.new_rows(), &index),
-            _ => Ok(map),
-        }
-    };
     let back_moments = moments.exchanged();
     let index_map = for_index.fit(&back_moments, &back_moments)?;
-    let index_map = match for_index {
-        Candidate::Ibfa(_) => hubs::shifted(index_map, pairs.old(), pairs.new_rows())?,
-        _ => index_map,
-    };
-    let shrinkage = moments.shrinkage(factor, pairs.old().cols().max(pairs.new_rows().cols()));
+    let shrinkage = moments.shrinkage(pairs.old().cols().max(pairs.new_rows().cols()));
     let latent = under.latent(shrinkage)?;
     let back = [way_back(&latent[0], pairs.old())?, way_back(&latent[1], pairs.new_rows())?];
 
@@ -131,7 +115,7 @@ pub fn fit(
     for (seen, held_out) in folds(pairs, options.seed) {
         meter.check()?;
         let moments = PairMoments { n: moments.n, ..PairMoments::of(seen.old(), seen.new_rows()) };
-        let map = queries_map(&seen, &moments, &moments.under(&of_index)?)?;
+        let map = for_queries.fit_queries(&seen, [&moments, &moments.under(&of_index)?], &index)?;
         usual.residuals.extend(residuals(&map, &held_out)?);
         let of_seen = |rows: &Matrix, by: f64, name: &str| Geometry::fit(rows, Shrinkage::By(by), name);
         usual.old.extend(of_seen(seen.old(), by_old, "old")?.0.surprises(held_out.old())?);
@@ -145,7 +129,10 @@ pub fn fit(
     Ok(MigrationMap {
         old: card(&options.old_model, of_old, &usual.old),
         new: card(&options.new_model, of_new, &usual.new),
-        queries: Chosen { map: queries_map(pairs, &moments, &under)?, method: for_queries.method() },
+        queries: Chosen {
+            map: for_queries.fit_queries(pairs, [&moments, &under], &index)?,
+            method: for_queries.method(),
+        },
         index: Chosen { map: index_map, method: for_index.method() },
         latent,
         back,
@@ -155,6 +142,8 @@ pub fn fit(
         ]
         .into(),
         held_out: scores,
+        at_chance,
+        confidence,
         shrinkage,
         moments,
         residual: Reference::of(&usual.residuals),
@@ -186,8 +175,7 @@ struct Usual {
 /// For every fold of a cross-validation, the pairs that a fit sees and those that it does not.
 fn folds(pairs: &Pairs, seed: u64) -> impl Iterator<Item = (Pairs, Pairs)> {
     let mut rows: Vec<usize> = (0..pairs.len()).collect();
-    let mut random = Random::new(seed);
-    (1..rows.len()).rev().for_each(|at| rows.swap(at, random.below(at + 1)));
+    Random::new(seed).shuffle(&mut rows);
     (0..FOLDS).map(move |fold| {
         let part = |is_held_out: bool| -> Vec<usize> {
             let own = rows.iter().enumerate().filter(|(place, _)| (place % FOLDS == fold) == is_held_out);

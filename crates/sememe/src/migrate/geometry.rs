@@ -105,9 +105,12 @@ impl Geometry {
 
     /// Returns an error if rows look like those of another model. Few rows tell too little, and pass.
     pub(super) fn check(&self, rows: &Matrix, side: Side) -> Result<()> {
+        if rows.rows() < ENOUGH_TO_TELL {
+            return Ok(());
+        }
         let surprises = self.surprises(rows)?;
-        let mean = surprises.iter().sum::<f64>() / surprises.len().max(1) as f64;
-        if surprises.len() < ENOUGH_TO_TELL || mean <= self.limit() {
+        let mean = surprises.iter().sum::<f64>() / surprises.len() as f64;
+        if mean <= self.limit() {
             return Ok(());
         }
         Err(Error::Request(format!(

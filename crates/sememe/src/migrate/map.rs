@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::geometry::{Geometry, Reference};
 use super::pair_moments::PairMoments;
-use super::{Affine, MapMethod};
+use super::{Affine, Confidence, MapMethod};
 use crate::error::{Error, Result};
 use crate::linalg::Mat;
 use crate::names::{self, serde_as_spelled};
@@ -17,7 +17,7 @@ use crate::tensors::{Contents, Tensor, TensorFile};
 use crate::vectors::Matrix;
 
 const KIND: &str = "migration map";
-const VERSION: u64 = 1;
+const VERSION: u64 = 2;
 
 /// Whose vectors: the old model's, the new model's, or those of the latent space of both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -83,7 +83,7 @@ pub struct CandidateScore {
     /// Its parameters, for people.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub parameters: String,
-    /// Per cent of the ten nearest rows by either model alone that are among the ten nearest rows of mapped queries.
+    /// The mean of `100 / rank` of the rows that both models by themselves find nearest.
     pub agreement: f64,
 }
 
@@ -107,6 +107,10 @@ pub struct MigrationMap {
     pub baselines: BTreeMap<MapMethod, Affine>,
     /// What all candidates reached on held-out clusters.
     pub held_out: Vec<CandidateScore>,
+    /// Number of held-out pairs, if a map of the others finds their rows no better than at random: such a map is worthless.
+    pub at_chance: Option<usize>,
+    /// How far answers to mapped queries can be trusted.
+    pub confidence: Confidence,
     /// The shrinkage of the covariances of the latent space.
     pub shrinkage: f64,
     /// The moments of the pairs, which the latent space is adapted with.
@@ -130,6 +134,9 @@ struct Metadata {
     index: MapMethod,
     baselines: Vec<MapMethod>,
     held_out: Vec<CandidateScore>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    at_chance: Option<usize>,
+    confidence: Confidence,
     shrinkage: f64,
     residual: Reference,
     pairs: usize,
@@ -216,6 +223,16 @@ impl MigrationMap {
         self.card(side).map_or(Ok(()), |card| card.geometry.check(rows, side))
     }
 
+    /// What should be known before the map is used: that it is no better than chance.
+    pub fn warning(&self) -> Option<String> {
+        self.at_chance.map(|pairs| {
+            format!(
+                "NO BETTER THAN CHANCE: maps of the other pairs find the rows of {pairs} held-out texts no better than at random; \
+                 check that row by row both files are of the same texts, and that there are enough pairs"
+            )
+        })
+    }
+
     /// Writes the map: a safetensors file. It appears under its name only when it is complete.
     pub fn write(&self, path: &Path) -> Result<()> {
         let metadata = Metadata {
@@ -228,6 +245,8 @@ impl MigrationMap {
             index: self.index.method,
             baselines: self.baselines.keys().copied().collect(),
             held_out: self.held_out.clone(),
+            at_chance: self.at_chance,
+            confidence: self.confidence,
             shrinkage: self.shrinkage,
             residual: self.residual,
             pairs: self.pairs,
@@ -276,6 +295,8 @@ impl MigrationMap {
             old: ModelCard::read(&file, Side::Old, about.old)?,
             new: ModelCard::read(&file, Side::New, about.new)?,
             held_out: about.held_out,
+            at_chance: about.at_chance,
+            confidence: about.confidence,
             shrinkage: about.shrinkage,
             moments: read_moments(&file, about.pairs, old, new)?,
             residual: about.residual,

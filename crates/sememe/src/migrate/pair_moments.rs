@@ -56,9 +56,9 @@ impl PairMoments {
         }
     }
 
-    /// The shrinkage of the covariances of a side of this dimension: a multiple of `sqrt(d / n)`.
-    pub(super) fn shrinkage(&self, factor: f64, dim: usize) -> f64 {
-        (factor * (dim as f64 / self.n).sqrt()).min(MAX_SHRINKAGE)
+    /// The shrinkage of the covariance of a side of this dimension: `sqrt(d / n)`.
+    pub(super) fn shrinkage(&self, dim: usize) -> f64 {
+        (dim as f64 / self.n).sqrt().min(MAX_SHRINKAGE)
     }
 
     /// The second moment of old and new vectors about zero.

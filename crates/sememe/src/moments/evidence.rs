@@ -149,12 +149,7 @@ impl Evidence {
         let mut preparation = Preparation::new(options.casing, &options.normalize);
         for view in &mut views {
             sources.views.push(Source::of(view));
-            // Of spilled views one at a time is in memory.
-            let folder = view.rows().spilled_to().map(Path::to_owned);
-            preparation.fit_apply(view.rows_mut());
-            if let Some(folder) = folder {
-                view.rows_mut().spill(&folder)?;
-            }
+            preparation.fit_apply(view.rows_mut())?;
         }
         Ok((preparation, sources, views))
     }

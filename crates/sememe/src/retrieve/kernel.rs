@@ -8,6 +8,8 @@ use super::instructions::{Instructions, Set};
 
 /// Number of sums that run in parallel.
 const LANES: usize = 16;
+/// The same, where sums are of f32.
+const WIDE_LANES: usize = 64;
 
 /// Compiles a function for several instruction sets and calls the best version for the processor it runs on. A module
 /// of the same name has all versions, so that tests can compare them.
@@ -71,6 +73,35 @@ for_every_processor! {
             *sum += f64::from(a) * f64::from(b);
         }
         sums.iter().sum()
+    }
+}
+
+for_every_processor! {
+    /// The inner products of the rows of a matrix with one vector, in f32 and in a fixed order: faster than [`dot`] of
+    /// every row, and less exact.
+    pub(crate) fn rows_times_vector(rows: &[f32], vector: &[f32], products: &mut [f32]) {
+        for (product, row) in products.iter_mut().zip(rows.chunks_exact(vector.len())) {
+            let mut sums = [0.0_f32; WIDE_LANES];
+            let (a_chunks, b_chunks) = (row.chunks_exact(WIDE_LANES), vector.chunks_exact(WIDE_LANES));
+            let (a_rest, b_rest) = (a_chunks.remainder(), b_chunks.remainder());
+            for (a, b) in a_chunks.zip(b_chunks) {
+                for lane in 0..WIDE_LANES {
+                    sums[lane] += a[lane] * b[lane];
+                }
+            }
+            for (sum, (&a, &b)) in sums.iter_mut().zip(a_rest.iter().zip(b_rest)) {
+                *sum += a * b;
+            }
+            // Halves are added to halves, which keeps the lanes.
+            let mut width = WIDE_LANES;
+            while width > 1 {
+                width /= 2;
+                for lane in 0..width {
+                    sums[lane] += sums[lane + width];
+                }
+            }
+            *product = sums[0];
+        }
     }
 }
 
@@ -243,6 +274,10 @@ mod tests {
                 raise_to::on(instructions, &mut largest, &b);
                 let mut sums = vec![0.0; a.len()];
                 add_exponentials::on(instructions, &mut sums, &a, &shifts);
+                let mut products = [0.0];
+                // Sums of f32 that overflow in both directions are no numbers.
+                let [a_small, b_small] = [&a, &b].map(|x| x.iter().map(|x| x.clamp(-1e6, 1e6)).collect::<Vec<f32>>());
+                rows_times_vector::on(instructions, &a_small, &b_small, &mut products);
                 let mut quantised = vec![0; a.len()];
                 let lengths = quantise::on(instructions, &a, &mut quantised);
                 let slice = bounds.slice(0..a.len(), &bias);
@@ -251,7 +286,7 @@ mod tests {
                 reaching::on(instructions, &whole, slice, query, 0.3, &mut by_i32);
                 let lengths = [lengths.0, lengths.1, lengths.2].map(f64::to_bits);
                 let dot = dot::on(instructions, &a, &b).to_bits();
-                (dot, bits(&largest), bits(&sums), quantised, lengths, by_f32, by_i32)
+                (dot, bits(&products), bits(&largest), bits(&sums), quantised, lengths, by_f32, by_i32)
             };
             let all = Instructions::all();
             let plain = of(all[0]);

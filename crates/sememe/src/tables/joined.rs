@@ -8,6 +8,7 @@ use arrow_array::{ArrayRef, FixedSizeListArray, Float16Array, Float32Array};
 use arrow_ipc::writer::FileWriter;
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use half::f16;
+use half::slice::HalfFloatSliceExt;
 use parquet::column::writer::ColumnCloseResult;
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
@@ -40,7 +41,11 @@ pub(crate) fn mapped_schema(read: Option<(&SchemaRef, usize)>, dim: usize, is_ha
 /// A column of mapped vectors of this length, one after the other.
 pub(crate) fn mapped_vectors(rows: &[f32], dim: usize, is_half: bool) -> ArrayRef {
     let numbers: ArrayRef = match is_half {
-        true => Arc::new(Float16Array::from_iter_values(rows.iter().map(|&x| f16::from_f32(x)))),
+        true => {
+            let mut half = vec![f16::ZERO; rows.len()];
+            half.convert_from_f32_slice(rows);
+            Arc::new(Float16Array::from(half))
+        }
         false => Arc::new(Float32Array::from_iter_values(rows.iter().copied())),
     };
     let DataType::FixedSizeList(item, size) = mapped_type(dim, is_half) else { unreachable!("it is a list") };

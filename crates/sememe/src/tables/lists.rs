@@ -8,6 +8,7 @@ use arrow_array::types::{Float16Type, Float32Type, Float64Type};
 use arrow_array::{Array, ArrayRef};
 use arrow_buffer::{NullBuffer, ScalarBuffer};
 use arrow_schema::DataType;
+use half::slice::HalfFloatSliceExt;
 
 use super::damaged;
 use crate::error::{Reason, Result};
@@ -103,7 +104,10 @@ impl Lists {
         converted.clear();
         match &self.numbers {
             Numbers::F32(numbers) => return Ok(&numbers[start..end]),
-            Numbers::F16(numbers) => converted.extend(numbers[start..end].iter().map(|x| x.to_f32())),
+            Numbers::F16(numbers) => {
+                converted.resize(end - start, 0.0);
+                numbers[start..end].convert_to_f32_slice(converted);
+            }
             Numbers::F64(numbers) => converted.extend(numbers[start..end].iter().map(|&x| x as f32)),
         }
         Ok(converted)

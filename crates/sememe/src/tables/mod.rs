@@ -114,9 +114,9 @@ impl Table {
     }
 
     /// [`Table::batches`] of some row groups of a Parquet file, or of the whole of another one.
-    pub(crate) fn batches_of_groups(&self, columns: &[usize], groups: Vec<usize>) -> Result<Batches<'_>> {
+    pub(crate) fn batches_of_groups(&self, columns: &[usize], groups: Vec<usize>, rows: usize) -> Result<Batches<'_>> {
         let batches = guarded(&self.path, || match &self.file {
-            File::Parquet(file) => file.batches_of_groups(columns, groups).map(Source::Parquet),
+            File::Parquet(file) => file.batches_of_groups(columns, groups, rows).map(Source::Parquet),
             File::Arrow(file) => Ok(Source::Arrow(file.batches(columns))),
         })?;
         Ok(Batches { path: &self.path, source: batches })

@@ -81,11 +81,16 @@ impl ParquetFile {
     }
 
     pub(super) fn batches(&self, columns: &[usize]) -> Result<ParquetBatches> {
-        self.batches_of_groups(columns, (0..self.group_rows().len()).collect())
+        self.batches_of_groups(columns, (0..self.group_rows().len()).collect(), BATCH_ROWS)
     }
 
     /// The rows of some row groups.
-    pub(super) fn batches_of_groups(&self, columns: &[usize], groups: Vec<usize>) -> Result<ParquetBatches> {
+    pub(super) fn batches_of_groups(
+        &self,
+        columns: &[usize],
+        groups: Vec<usize>,
+        rows: usize,
+    ) -> Result<ParquetBatches> {
         let schema = self.metadata.parquet_schema();
         let leaves = (0..schema.num_columns()).filter(|&leaf| columns.contains(&schema.get_column_root_idx(leaf)));
         for (leaf, &group) in leaves.flat_map(|leaf| groups.iter().map(move |group| (leaf, group))) {
@@ -94,7 +99,7 @@ impl ParquetFile {
         let mask = ProjectionMask::roots(schema, columns.iter().copied());
         let reader = ParquetRecordBatchReaderBuilder::new_with_metadata(self.pieces.clone(), self.metadata.clone())
             .with_projection(mask)
-            .with_batch_size(BATCH_ROWS)
+            .with_batch_size(rows)
             .with_row_groups(groups)
             .build()
             .map_err(|error| parquet_error(&self.path, &error))?;

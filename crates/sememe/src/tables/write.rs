@@ -140,12 +140,17 @@ pub(super) fn properties(schema: &Schema) -> WriterProperties {
     let mut properties = WriterProperties::builder()
         .set_compression(compression())
         .set_max_row_group_row_count(Some((ROW_GROUP_BYTES / bytes.max(1)).max(1)));
-    for field in schema.fields().iter().filter(|field| matches!(field.data_type(), DataType::FixedSizeList(..))) {
+    for field in schema.fields() {
+        let DataType::FixedSizeList(item, _) = field.data_type() else { continue };
         // Numbers that hardly repeat: a dictionary of them, or the least of them, is of no use.
         let path = ColumnPath::new(vec![field.name().clone(), "list".to_owned(), ITEM.to_owned()]);
         properties = properties
             .set_column_dictionary_enabled(path.clone(), false)
-            .set_column_statistics_enabled(path, EnabledStatistics::None);
+            .set_column_statistics_enabled(path.clone(), EnabledStatistics::None);
+        if item.data_type() == &DataType::Float16 {
+            // A tenth of the size is not worth the time: these are written where there are very many.
+            properties = properties.set_column_compression(path, Compression::UNCOMPRESSED);
+        }
     }
     properties.build()
 }

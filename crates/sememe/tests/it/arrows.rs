@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 /// The modules of the library. Each may use those before it: so one can be read without those that come later.
 /// `linalg` is a crate of its own, which the library exports.
 #[rustfmt::skip]
-const ORDER: [&str; 24] = [
+const ORDER: [&str; 25] = [
     "linalg",
     "error",
     "observe", "names", "random", "device",
     "files", "tensors", "tables",
     "vectors", "lexicon", "prepare", "gather",
     "moments", "model",
-    "retrieve",
+    "retrieve", "regression",
     "align", "learn", "space",
     "sample", "batches", "translate", "evaluate",
     "migrate",

@@ -87,12 +87,63 @@ fn a_map_answers_like_the_models_and_better_than_nothing() {
     }
     // Vectors of different lengths cannot be asked as they are.
     assert!(evaluation.unmapped.is_none());
-    let best = |methods: &[MapMethod]| {
-        let of = map.held_out.iter().filter(|score| score.to == Side::Old && methods.contains(&score.method));
-        of.map(|score| score.agreement).fold(0.0, f64::max)
-    };
-    let baselines = best(&[MapMethod::Procrustes, MapMethod::Ridge, MapMethod::LowRank]);
-    assert!(best(&[map.queries.method]) >= baselines, "the chosen map is never worse than a baseline");
+    let baselines = at("procrustes").max(at("ridge"));
+    assert!(at("mapped") + 1.0 >= baselines, "{} against {baselines}", at("mapped"));
+}
+
+#[test]
+fn rows_that_do_not_belong_together_are_told() {
+    let (models, map) = &*FITTED;
+    assert_eq!((map.at_chance, map.warning()), (None, None));
+    let texts = models.texts(600, 3);
+    let permuted: Vec<usize> = (0..600).map(|row| (row * 7 + 13) % 600).collect();
+    let pairs = Pairs::new(texts.old.select(&permuted), texts.new).unwrap();
+    let worthless = migrate::fit(&pairs, None, &Default::default(), &()).unwrap();
+    assert_eq!(worthless.at_chance, Some(600));
+    assert!(worthless.warning().unwrap().contains("NO BETTER THAN CHANCE"));
+    // The map remembers.
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("map.safetensors");
+    worthless.write(&path).unwrap();
+    assert_eq!(MigrationMap::open(&path).unwrap().warning(), worthless.warning());
+}
+
+#[test]
+fn confidences_are_calibrated_and_tell_good_answers_from_bad_ones() {
+    let (models, map) = &*FITTED;
+    let texts = models.texts(1200, 12);
+    let queries: Vec<usize> = (0..1200).step_by(3).collect();
+    let asked = texts.new.select(&queries);
+    let trusted = map.confidences(&texts.old, &asked, Some(&queries), &()).unwrap();
+    let nearest = sememe::retrieve::nearest(&asked, &texts.new, 2, sememe::retrieve::Criterion::Nn).unwrap();
+    let mut judged: Vec<(f64, bool)> = Vec::new();
+    for ((one, hits), query) in trusted.iter().zip(&nearest).zip(&queries) {
+        let answer = hits.iter().map(|hit| hit.index).find(|row| row != query);
+        judged.push((one.confidence, one.row == answer));
+    }
+    judged.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let share = |some: &[(f64, bool)]| some.iter().filter(|one| one.1).count() as f64 / some.len() as f64;
+    let expected = judged.iter().map(|one| one.0).sum::<f64>() / judged.len() as f64;
+    assert!((expected - share(&judged)).abs() < 0.1, "{expected} {}", share(&judged));
+    let (low, high) = judged.split_at(judged.len() / 2);
+    assert!(share(high) > share(low) + 0.1, "{} {}", share(low), share(high));
+    // A query without direction finds nothing.
+    let none = map.confidences(&texts.old, &Matrix::new(vec![0.0; NEW], NEW), None, &()).unwrap();
+    assert_eq!((none[0].row, none[0].confidence), (None, 0.0));
+}
+
+#[test]
+fn asking_the_new_index_instead_is_counted() {
+    let (models, map) = &*FITTED;
+    let texts = models.texts(400, 2);
+    let evaluation = map.evaluate(&texts.old, &texts.new, &questions(400), &Default::default(), &()).unwrap();
+    let levels = &evaluation.confidence.levels;
+    assert!(levels.windows(2).all(|two| two[0].kept >= two[1].kept), "{levels:?}");
+    for level in levels {
+        // The others are answered like by the new model.
+        let (mapped, new) = (evaluation.mapped.at(10), evaluation.new.at(10));
+        assert!(level.of_all[&10] >= mapped.min(new) - 5.0, "{level:?}");
+    }
 }
 
 #[test]

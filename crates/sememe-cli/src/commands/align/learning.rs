@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::{Outcome, describe_with};
 use crate::arguments::{Align, Global};
-use crate::commands::gather::{gather, gather_whatever};
+use crate::commands::gather::{folder_beside, gather, gather_whatever};
 use crate::output::{self, count};
 use crate::progress::{Rounds, Stopwatch};
 
@@ -22,9 +22,10 @@ pub fn from_vectors(
 ) -> anyhow::Result<(Outcome, Value)> {
     let mut stopwatch = Stopwatch::start(global);
     let (views, gathering, reading) = (&arguments.views, &arguments.gathering, &arguments.reading);
+    let spill = Some(folder_beside(&arguments.output));
     let gathered = match arguments.learning.unsupervised {
-        true => gather_whatever(views, gathering, reading, None, global)?,
-        false => gather(views, gathering, reading, None, global)?,
+        true => gather_whatever(views, gathering, reading, spill, global)?,
+        false => gather(views, gathering, reading, spill, global)?,
     };
     stopwatch.finished("reading");
     let by_default = if gathering.lexicon.is_empty() { Trust::Doubt } else { Trust::Keep };

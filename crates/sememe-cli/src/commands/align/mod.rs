@@ -2,7 +2,7 @@
 
 mod learning;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, anyhow};
@@ -13,7 +13,7 @@ use sememe::moments::Evidence;
 use sememe::space::Space;
 use serde_json::{Value, json};
 
-use super::gather::{gather, read_views};
+use super::gather::{folder_beside, gather, read_views};
 use crate::arguments::{Align, BadUsage, Global, Learning, READING};
 use crate::output::{self, count};
 use crate::progress::{Interruption, Rounds, Stopwatch};
@@ -92,13 +92,6 @@ impl Outcome {
     }
 }
 
-/// The folder to spill views to: beside the space, where there must be room for them anyway. Two views are kept in memory,
-/// as a fit of more needs no less.
-fn spill_folder(arguments: &Align) -> Option<PathBuf> {
-    let parent = arguments.output.parent().filter(|parent| !parent.as_os_str().is_empty());
-    (arguments.views.len() > 2).then(|| parent.unwrap_or(Path::new(".")).to_owned())
-}
-
 fn from_vectors(
     arguments: &Align,
     options: &align::AlignOptions,
@@ -106,7 +99,7 @@ fn from_vectors(
     rounds: &Rounds,
 ) -> anyhow::Result<(Outcome, Value)> {
     let mut stopwatch = Stopwatch::start(global);
-    let spill = spill_folder(arguments);
+    let spill = Some(folder_beside(&arguments.output));
     let gathered = gather(&arguments.views, &arguments.gathering, &arguments.reading, spill, global)?;
     stopwatch.finished("reading");
     rounds.stage("fitting");

@@ -177,6 +177,7 @@ impl MigrationMap {
         let mut hasher = blake3::Hasher::new();
         hasher.update(bytemuck::cast_slice(map.matrix().as_slice()));
         hasher.update(bytemuck::cast_slice(map.offset().unwrap_or_default()));
+        hasher.update(bytemuck::cast_slice(map.shift().unwrap_or_default()));
         Ok(Identity {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             map: hasher.finalize().to_hex().to_string(),

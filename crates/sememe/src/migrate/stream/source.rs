@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use half::f16;
+use half::slice::HalfFloatSliceExt;
+use rayon::prelude::*;
 
 use super::Precision;
 use super::segments::{Form, Segment};
@@ -15,10 +17,13 @@ use crate::observe::Meter;
 use crate::tables::{Lists, Table, VectorColumns, mapped_schema, mapped_vectors, part_writer};
 use crate::tensors::TensorFile;
 use crate::vectors::array::{Array, Element};
-use crate::vectors::{Format, Matrix, npy, safetensors};
+use crate::vectors::{Format, Matrix, ROWS_AT_A_TIME, npy, safetensors};
 
 /// Rows that are mapped at a time.
 const ROWS: usize = 8192;
+/// Rows of a table that are decoded and mapped at a time. Buffers of more are given back to the system and asked for again
+/// every time.
+const TABLE_ROWS: usize = 1024;
 /// Rows that are looked at to tell the model.
 const SAMPLE: usize = 1000;
 
@@ -142,7 +147,7 @@ impl Source {
             Rows::Table(table) => {
                 let columns: Vec<usize> = (0..table.table.schema().fields().len()).collect();
                 let mut first = segment.first;
-                for batch in table.table.batches_of_groups(&columns, segment.groups.clone())? {
+                for batch in table.table.batches_of_groups(&columns, segment.groups.clone(), TABLE_ROWS)? {
                     let batch = batch?;
                     let lists = Lists::new(&self.path, batch.column(table.vector))?;
                     let mapped = self.mapped(self.vectors(&lists, first, lists.len())?, map, first)?;
@@ -160,17 +165,16 @@ impl Source {
     }
 
     fn mapped(&self, rows: Matrix, map: &Affine, first: usize) -> Result<Matrix> {
-        let block = |(number, rows): (usize, &[f32])| {
-            let mut mapped = vec![0.0; rows.len() / map.from_dim() * map.to_dim()];
-            match map.apply_block(rows, &mut mapped) {
-                Ok(()) => Ok(mapped),
-                Err(row) => Err(self.wrong_row(first + number * crate::vectors::ROWS_AT_A_TIME + row)),
-            }
-        };
-        use rayon::prelude::*;
-        let blocks = rows.as_slice().par_chunks(crate::vectors::ROWS_AT_A_TIME * map.from_dim()).enumerate();
-        let blocks = blocks.map(block).collect::<Result<Vec<Vec<f32>>>>()?;
-        Ok(Matrix::new(blocks.concat(), map.to_dim()))
+        let mut mapped = vec![0.0; rows.rows() * map.to_dim()];
+        let blocks = mapped.par_chunks_mut(ROWS_AT_A_TIME * map.to_dim());
+        let blocks = blocks.zip(rows.as_slice().par_chunks(ROWS_AT_A_TIME * map.from_dim())).enumerate();
+        let wrong = blocks.filter_map(|(number, (mapped, rows))| {
+            map.apply_block(rows, mapped).err().map(|row| first + number * ROWS_AT_A_TIME + row)
+        });
+        match wrong.min() {
+            Some(row) => Err(self.wrong_row(row)),
+            None => Ok(Matrix::new(mapped, map.to_dim())),
+        }
     }
 
     fn wrong_row(&self, row: usize) -> Error {
@@ -262,8 +266,9 @@ impl SegmentWriter {
             SegmentWriter::Bytes(output) => match precision {
                 Precision::F32 => output.write_all(&little_endian(mapped.as_slice())),
                 Precision::F16 => {
-                    let bytes = mapped.as_slice().iter().flat_map(|&x| f16::from_f32(x).to_le_bytes());
-                    output.write_all(&bytes.collect::<Vec<u8>>())
+                    let mut half = vec![f16::ZERO; mapped.as_slice().len()];
+                    half.convert_from_f32_slice(mapped.as_slice());
+                    output.write_all(&half.iter().flat_map(|x| x.to_le_bytes()).collect::<Vec<u8>>())
                 }
             },
             #[cfg(feature = "parquet")]

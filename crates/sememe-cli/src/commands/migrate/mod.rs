@@ -1,16 +1,17 @@
 //! `sememe migrate`: another embedding model, the index kept.
 
+mod evaluate;
+mod plan;
+
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use sememe::evaluate::Bootstrap;
 use sememe::files::{check_readable, check_writable};
-use sememe::migrate::{self, MigrateOptions, MigrationMap, Pairs, Recall, Side, StreamOptions};
+use sememe::migrate::{self, MigrateOptions, MigrationMap, Pairs, Side, StreamOptions};
 use sememe::vectors::{self, Matrix, ReadOptions};
 use serde_json::{Value, json};
 
-use crate::arguments::{
-    BadUsage, Global, Migrate, MigrateApply, MigrateEvaluate, MigrateExport, MigrateFit, MigrateMonitor, Named,
-};
+use crate::arguments::{BadUsage, Global, Migrate, MigrateApply, MigrateExport, MigrateFit, MigrateMonitor, Named};
 use crate::output::{self, count};
 use crate::progress::{Bar, Stopwatch};
 
@@ -18,7 +19,8 @@ pub fn run(step: &Migrate, global: &Global) -> anyhow::Result<()> {
     match step {
         Migrate::Fit(arguments) => fit(arguments, global),
         Migrate::Apply(arguments) => apply(arguments, global),
-        Migrate::Evaluate(arguments) => evaluate(arguments, global),
+        Migrate::Evaluate(arguments) => evaluate::run(arguments, global),
+        Migrate::Plan(arguments) => plan::run(arguments, global),
         Migrate::Monitor(arguments) => monitor(arguments, global),
         Migrate::Export(arguments) => export(arguments, global),
     }
@@ -47,6 +49,14 @@ fn read_options(columns: Option<Vec<String>>) -> ReadOptions {
     ReadOptions::default().with_mmap(true).with_columns(columns)
 }
 
+/// The vectors of both models, `[old, new]`, whose rows belong together.
+fn read_both([old, new]: [&Path; 2], columns: Option<Vec<String>>, global: &Global) -> anyhow::Result<[Matrix; 2]> {
+    let bar = Bar::new(global, "reading");
+    let rows = migrate::read_both(old, new, &read_options(columns), &*bar);
+    bar.finish();
+    Ok(rows?)
+}
+
 fn read(path: &Path, columns: Option<Vec<String>>, global: &Global) -> anyhow::Result<Matrix> {
     let bar = Bar::reading(global, path);
     let matrix = vectors::read_matrix(path, &read_options(columns), &*bar);
@@ -58,10 +68,7 @@ fn fit(arguments: &MigrateFit, global: &Global) -> anyhow::Result<()> {
     let [old, new] = both_sides(&arguments.vectors)?;
     check_writable(&arguments.output)?;
     let mut stopwatch = Stopwatch::start(global);
-    let bar = Bar::new(global, "reading");
-    let rows = migrate::read_both(&old, &new, &read_options(arguments.column.names()), &*bar);
-    bar.finish();
-    let [old, new] = rows?;
+    let [old, new] = read_both([&old, &new], arguments.column.names(), global)?;
     let pairs = match &arguments.rows {
         Some(path) => {
             let rows = migrate::read_rows(path, old.rows())?;
@@ -95,7 +102,12 @@ fn fit(arguments: &MigrateFit, global: &Global) -> anyhow::Result<()> {
         let table = output::table(&["candidate", "parameters", "agreement on held-out clusters"], scores, true);
         let chosen = format!("queries by {}, the index by {}", map.queries.method, map.index.method);
         format!("{table}\n{} pairs; {chosen}; wrote {}", count(map.pairs), arguments.output.display())
-    })
+    })?;
+    // Said last and as a failure, whatever is silenced: such a map looks like any other.
+    match map.warning() {
+        Some(warning) => Err(anyhow::anyhow!(warning)),
+        None => Ok(()),
+    }
 }
 
 fn described(map: &MigrationMap, path: &Path) -> Value {
@@ -111,6 +123,7 @@ fn described(map: &MigrationMap, path: &Path) -> Value {
         "index": map.index.method,
         "shrinkage": map.shrinkage,
         "held_out": map.held_out,
+        "at_chance": map.at_chance.is_some(),
     })
 }
 
@@ -127,6 +140,7 @@ fn apply(arguments: &MigrateApply, global: &Global) -> anyhow::Result<()> {
         .with_precision(arguments.precision)
         .with_columns(arguments.column.names())
         .with_force(arguments.force);
+    let index = index_to_ask(&map, arguments, (from, to), global)?;
     let mut stopwatch = Stopwatch::start(global);
     let bar = Bar::new(global, "mapping");
     let streamed = map.apply_file(&arguments.vectors.path, &arguments.output, &options, &*bar);
@@ -136,47 +150,81 @@ fn apply(arguments: &MigrateApply, global: &Global) -> anyhow::Result<()> {
     if streamed.resumed > 0 {
         output::note(global, format_args!("{} rows were there from an interrupted run", count(streamed.resumed)));
     }
+    let trusted = match &index {
+        Some((index, table)) => Some(trust(&map, arguments, index, table, global)?),
+        None => None,
+    };
     let mut json = serde_json::to_value(&streamed)?;
     json["file"] = json!(arguments.output);
     json["from"] = json!(from);
     json["to"] = json!(to);
+    if let Some(Trusted { queries, of_old }) = trusted {
+        json["asked"] = json!({ "old": of_old, "new": queries - of_old });
+    }
     output::result(global, json, || {
         let shape = format!("{} rows x {} as {}", count(streamed.rows), streamed.dimension, streamed.precision);
-        format!("wrote {shape} to {}\nBLAKE3 {}", arguments.output.display(), streamed.checksum)
+        let written = format!("wrote {shape} to {}\nBLAKE3 {}", arguments.output.display(), streamed.checksum);
+        match trusted {
+            None => written,
+            Some(Trusted { queries, of_old }) => {
+                let others = count(queries - of_old);
+                format!("{written}\n{} queries for the old index, {others} for the new one", count(of_old))
+            }
+        }
     })
 }
 
-fn evaluate(arguments: &MigrateEvaluate, global: &Global) -> anyhow::Result<()> {
-    let map = MigrationMap::open(&arguments.map)?;
-    let [old, new] = both_sides(&arguments.vectors)?;
-    let mut stopwatch = Stopwatch::start(global);
-    let (old, new) = (read(&old, arguments.column.names(), global)?, read(&new, arguments.column.names(), global)?);
-    stopwatch.finished("reading");
+/// Number of queries, and of those that the old index may be asked.
+#[derive(Clone, Copy)]
+struct Trusted {
+    queries: usize,
+    of_old: usize,
+}
+
+/// The old index and the table to write, if confidences are asked for. What is wrong with them is said before anything is
+/// mapped.
+fn index_to_ask<'a>(
+    map: &MigrationMap,
+    arguments: &'a MigrateApply,
+    route: (Side, Side),
+    global: &Global,
+) -> anyhow::Result<Option<(Matrix, &'a Path)>> {
+    let (Some(table), Some(index)) = (&arguments.trust.confidence, &arguments.trust.index) else {
+        return Ok(None);
+    };
+    if route != (Side::New, Side::Old) {
+        return Err(BadUsage("confidences are those of queries for the old index: new=FILE".to_owned()).into());
+    }
+    check_writable(table)?;
+    let index = read(index, arguments.column.names(), global)?;
+    if !arguments.force {
+        map.check_model(Side::Old, &index)?;
+    }
+    Ok(Some((index, table)))
+}
+
+/// Writes the confidences in the answers of the old index.
+fn trust(
+    map: &MigrationMap,
+    arguments: &MigrateApply,
+    index: &Matrix,
+    table: &Path,
+    global: &Global,
+) -> anyhow::Result<Trusted> {
+    let queries = read(&arguments.vectors.path, arguments.column.names(), global)?;
     let bar = Bar::new(global, "asking");
-    let evaluated = (|| -> Result<_, sememe::Error> {
-        let questions = match (&arguments.queries, arguments.sample) {
-            (Some(path), _) => migrate::read_questions(path, old.rows())?,
-            (None, sample) => {
-                MigrationMap::agreement_questions(&new, sample.map_or(1000, |sample| sample.get()), &*bar)?
-            }
-        };
-        map.evaluate(&old, &new, &questions, &Bootstrap { seed: global.seed, ..Bootstrap::default() }, &*bar)
-    })();
+    let confident = map.confidences(index, &queries, None, &*bar);
     bar.finish();
-    let evaluated = evaluated?;
-    stopwatch.finished("asking");
-    output::result(global, serde_json::to_value(&evaluated)?, || {
-        let cell = |recall: &Recall, at: usize| {
-            let [low, high] = recall.intervals.get(&at).copied().unwrap_or_default();
-            format!("{:.1} ({low:.1}–{high:.1})", recall.at(at))
-        };
-        let row = |(name, recall): (&str, &Recall)| {
-            vec![name.to_owned(), cell(recall, 1), cell(recall, 10), format!("{:.1}", recall.mrr)]
-        };
-        let rows = evaluated.ways().into_iter().map(row).collect();
-        let table = output::table(&["way of asking", "recall@1", "recall@10", "MRR"], rows, true);
-        format!("{table}\n{} questions; per cent, with 95 % intervals", count(evaluated.questions))
-    })
+    let confident = confident?;
+    let is_trusted = |one: &migrate::Confident| one.confidence >= arguments.trust.min_confidence;
+    let mut rows = String::from("row\tconfidence\task\n");
+    for (row, one) in confident.iter().enumerate() {
+        let ask = if is_trusted(one) { Side::Old } else { Side::New };
+        writeln!(rows, "{row}\t{:.4}\t{ask}", one.confidence)?;
+    }
+    sememe::files::write(table, rows.as_bytes())?;
+    let of_old = confident.iter().filter(|one| is_trusted(one)).count();
+    Ok(Trusted { queries: confident.len(), of_old })
 }
 
 fn monitor(arguments: &MigrateMonitor, global: &Global) -> anyhow::Result<()> {
