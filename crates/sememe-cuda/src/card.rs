@@ -197,11 +197,13 @@ pub trait Card {
     /// Empty lists of this capacity.
     fn lists(&self, count: usize, capacity: usize) -> Result<Self::Lists, Fault>;
 
-    /// Adds to the list of each query the targets whose upper bound reaches its threshold.
+    /// Adds to the list of each query the targets of a part, which begins with a whole tile, whose upper bound reaches its
+    /// threshold.
     fn screen(
         &self,
         queries: &Self::Queries,
         targets: &Self::Targets,
+        part: Range<usize>,
         thresholds: &Self::Numbers,
         lists: &mut Self::Lists,
     ) -> Result<(), Fault>;
@@ -212,8 +214,19 @@ pub trait Card {
         &self,
         queries: &Self::Queries,
         targets: &Self::Targets,
+        part: Range<usize>,
         thresholds: [&Self::Numbers; 2],
         lists: [&mut Self::Lists; 2],
+    ) -> Result<(), Fault>;
+
+    /// Raises the threshold of each query to the `k`-th largest lower bound of its candidates so far.
+    fn raise(
+        &self,
+        thresholds: &mut Self::Numbers,
+        lists: &Self::Lists,
+        queries: &Self::Queries,
+        targets: &Self::Targets,
+        k: usize,
     ) -> Result<(), Fault>;
 
     /// The best candidates of each query by exact scores.

@@ -46,7 +46,10 @@ impl Found {
     }
 
     /// Takes results over. Returns the positions of queries whose candidates were lost.
-    pub(crate) fn take(&mut self, selection: &Selection, settled: &Settled) -> Vec<usize> {
+    pub(crate) fn take(&mut self, selection: &Selection, settled: &mut Settled) -> Vec<usize> {
+        if matches!(selection, Selection::Range(range) if range.len() == self.counts.len()) {
+            return self.take_all(settled);
+        }
         let mut lost = Vec::new();
         let k = self.k;
         for (query, state) in settled.states.iter().enumerate() {
@@ -61,6 +64,21 @@ impl Found {
                 }
                 State::Lost => lost.push(query),
                 State::Crowded => self.unresolved.push(row as u32),
+            }
+        }
+        lost
+    }
+
+    /// Takes the results of all queries over, without copying them.
+    fn take_all(&mut self, settled: &mut Settled) -> Vec<usize> {
+        self.scores = std::mem::take(&mut settled.scores);
+        self.targets = std::mem::take(&mut settled.targets);
+        let mut lost = Vec::new();
+        for ((query, state), own) in settled.states.iter().enumerate().zip(&mut self.counts) {
+            match *state {
+                State::Found(count) => *own = count,
+                State::Lost => lost.push(query),
+                State::Crowded => self.unresolved.push(query as u32),
             }
         }
         lost

@@ -10,6 +10,8 @@
 //!
 //! The search is written for any [`Card`]. [`Cuda`] is a GPU. [`StandIn`] does the same on the CPU, slowly, for tests on
 //! machines without a GPU.
+//!
+//! [`Cuda::similarities`] and [`Similarities::couple`] are the steps of self-learning that take longest.
 
 mod card;
 mod cuda;
@@ -18,7 +20,7 @@ mod search;
 mod stand_in;
 
 pub use self::card::{Best, Card, Facts, Fault, HostRows, Selection, Settled, State, Wanted};
-pub use self::cuda::{Cuda, Description, Unavailable, descriptions};
+pub use self::cuda::{Coupled, Cuda, Description, Nearest, Similarities, Unavailable, Vectors, descriptions};
 pub use self::found::Found;
 pub use self::search::{Ranking, means_of_both, nearest, nearest_of_host};
 pub use self::stand_in::StandIn;

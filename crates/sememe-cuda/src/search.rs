@@ -20,6 +20,10 @@ const LEAST_ROOM: usize = 64;
 const MOST_NEIGHBOURS: usize = 1024;
 /// Biases beyond it, times one by the shortest usual length, could overflow.
 const LARGEST_BIAS: f64 = 1e18;
+/// The fractions of the targets after which thresholds are raised to what was found so far, for targets of this number at
+/// least. So late thresholds, which most targets meet, let few candidates through.
+const RAISES: [f64; 2] = [0.125, 0.5];
+const LEAST_RAISED: usize = 8 * ROWS_OF_TILE;
 /// How often a search begins again with half of the memory.
 const RETRIES: usize = 4;
 
@@ -81,6 +85,8 @@ struct Direction<'a, C: Card> {
     card: &'a C,
     queries: &'a C::Rows,
     targets: C::Targets,
+    /// Parts of the targets, after each of which thresholds are raised.
+    parts: Vec<Range<usize>>,
     plan: Plan,
     scale: f64,
     best: Best,
@@ -108,7 +114,7 @@ impl<'a, C: Card> Direction<'a, C> {
         }
         let targets = card.targets(targets, count, bias, error)?;
         let best = Best { k, room: k + LEAST_ROOM.max(k / 2), wanted };
-        Ok(Direction { card, queries, targets, plan: Plan::new(count, k), scale, best })
+        Ok(Direction { card, queries, targets, parts: parts(count), plan: Plan::new(count, k), scale, best })
     }
 
     fn nothing(&self) -> Found {
@@ -121,6 +127,10 @@ impl<'a, C: Card> Direction<'a, C> {
 
     fn thresholds(&self, queries: &C::Queries) -> Result<C::Numbers, Fault> {
         self.card.sampled_thresholds(queries, &self.targets, self.plan.stride, self.best.k)
+    }
+
+    fn raise(&self, thresholds: &mut C::Numbers, lists: &C::Lists, queries: &C::Queries) -> Result<(), Fault> {
+        self.card.raise(thresholds, lists, queries, &self.targets, self.best.k)
     }
 
     fn settle(&self, lists: C::Lists, queries: &C::Queries, thresholds: C::Numbers) -> Result<Settled, Fault> {
@@ -139,22 +149,27 @@ impl<'a, C: Card> Direction<'a, C> {
                 return Ok(());
             }
             let queries = self.card.queries(self.queries, &selection, self.scale)?;
-            let own = match &thresholds {
+            let mut own = match &thresholds {
                 Some(thresholds) => self.card.numbers(thresholds)?,
                 None => self.thresholds(&queries)?,
             };
             let mut lists = self.card.lists(selection.len(), self.plan.capacity)?;
-            self.card.screen(&queries, &self.targets, &own, &mut lists)?;
+            for part in &self.parts {
+                if part.start > 0 {
+                    self.raise(&mut own, &lists, &queries)?;
+                }
+                self.card.screen(&queries, &self.targets, part.clone(), &own, &mut lists)?;
+            }
             let settled = self.settle(lists, &queries, own)?;
-            (selection, thresholds) = self.lost(&selection, &settled, found);
+            (selection, thresholds) = self.lost(&selection, settled, found);
         }
         found.unresolved.extend((0..selection.len()).map(|query| selection.row(query)));
         Ok(())
     }
 
     /// Takes results over. Returns queries whose candidates were lost, and their thresholds.
-    fn lost(&self, selection: &Selection, settled: &Settled, found: &mut Found) -> (Selection, Option<Vec<f32>>) {
-        let lost = found.take(selection, settled);
+    fn lost(&self, selection: &Selection, mut settled: Settled, found: &mut Found) -> (Selection, Option<Vec<f32>>) {
+        let lost = found.take(selection, &mut settled);
         let thresholds = lost.iter().map(|&query| settled.thresholds[query]).collect();
         (Selection::List(lost.iter().map(|&query| selection.row(query)).collect()), Some(thresholds))
     }
@@ -165,6 +180,15 @@ impl<'a, C: Card> Direction<'a, C> {
         found.leave_out(facts.zeros.iter().chain(&facts.unusual).copied());
         found
     }
+}
+
+/// Parts of so many rows, of whole tiles, between which thresholds are raised.
+fn parts(count: usize) -> Vec<Range<usize>> {
+    let raises = RAISES.map(|part| (count as f64 * part) as usize / ROWS_OF_TILE * ROWS_OF_TILE);
+    let mut ends: Vec<usize> = raises.into_iter().filter(|_| count >= LEAST_RAISED).collect();
+    ends.push(count);
+    let mut first = 0;
+    ends.into_iter().map(|end| std::mem::replace(&mut first, end)..end).collect()
 }
 
 /// Ranges of queries that are searched at a time.
@@ -228,20 +252,32 @@ pub fn means_of_both<C: Card>(
         }
         let all_columns = Selection::Range(0..counts[1] as u32);
         let columns = card.queries(sides[1], &all_columns, 1.0)?;
-        let column_thresholds = back.thresholds(&columns)?;
+        let mut column_thresholds = back.thresholds(&columns)?;
         let mut column_lists = card.lists(counts[1], back.plan.capacity)?;
 
         let mut found = [forth.nothing(), back.nothing()];
         let mut lost = Vec::new();
-        for piece in pieces(counts[0], forth.plan.piece(bytes)) {
+        let most = forth.plan.piece(bytes);
+        let of_part = |part: Range<usize>| {
+            pieces(part.len(), most).map(move |piece| part.start + piece.start..part.start + piece.end)
+        };
+        for piece in back.parts.iter().cloned().flat_map(of_part) {
+            if piece.start > 0 {
+                back.raise(&mut column_thresholds, &column_lists, &columns)?;
+            }
             let selection = Selection::Range(piece.start as u32..piece.end as u32);
             let rows = card.queries(sides[0], &selection, 1.0)?;
-            let thresholds = forth.thresholds(&rows)?;
+            let mut thresholds = forth.thresholds(&rows)?;
             let mut lists = card.lists(piece.len(), forth.plan.capacity)?;
-            let both = [&thresholds, &column_thresholds];
-            card.screen_both(&rows, &forth.targets, both, [&mut lists, &mut column_lists])?;
+            for part in &forth.parts {
+                if part.start > 0 {
+                    forth.raise(&mut thresholds, &lists, &rows)?;
+                }
+                let both = [&thresholds, &column_thresholds];
+                card.screen_both(&rows, &forth.targets, part.clone(), both, [&mut lists, &mut column_lists])?;
+            }
             let settled = forth.settle(lists, &rows, thresholds)?;
-            lost.push(forth.lost(&selection, &settled, &mut found[0]));
+            lost.push(forth.lost(&selection, settled, &mut found[0]));
             if !proceed(piece.end) {
                 return Err(Fault::Stopped);
             }
@@ -250,7 +286,7 @@ pub fn means_of_both<C: Card>(
             forth.search(selection, thresholds, &mut found[0])?;
         }
         let settled = back.settle(column_lists, &columns, column_thresholds)?;
-        let (selection, thresholds) = back.lost(&all_columns, &settled, &mut found[1]);
+        let (selection, thresholds) = back.lost(&all_columns, settled, &mut found[1]);
         back.search(selection, thresholds, &mut found[1])?;
         let [of_rows, of_columns] = found;
         Ok([forth.finish(of_rows), back.finish(of_columns)])

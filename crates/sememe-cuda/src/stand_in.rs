@@ -1,5 +1,6 @@
 //! A card that is the CPU, for tests where there is no GPU: the same steps, one number after the other.
 
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -119,6 +120,11 @@ impl Targets {
         lower.mul_add(inverse, (estimate - self.error) * length)
     }
 
+    /// The `k`-th largest lower bound of candidates.
+    fn threshold(&self, candidates: &[(f32, u32)], inverse: f32, k: usize) -> f32 {
+        kth_largest(candidates.iter().map(|&(estimate, target)| self.lower(target, estimate, inverse)).collect(), k)
+    }
+
     fn upper(&self, target: u32, estimate: f32, inverse: f32) -> f32 {
         let [length, _, upper] = self.bounds[target as usize];
         upper.mul_add(inverse, (estimate + self.error) * length)
@@ -126,8 +132,12 @@ impl Targets {
 }
 
 impl Queries {
-    fn estimates<'a>(&'a self, targets: &'a Targets) -> impl Iterator<Item = (usize, u32, f32)> + 'a {
-        let all = (0..self.selection.len()).flat_map(|query| (0..targets.bounds.len() as u32).map(move |t| (query, t)));
+    fn estimates<'a>(
+        &'a self,
+        targets: &'a Targets,
+        part: Range<usize>,
+    ) -> impl Iterator<Item = (usize, u32, f32)> + 'a {
+        let all = (0..self.selection.len()).flat_map(move |query| part.clone().map(move |t| (query, t as u32)));
         all.map(|(query, target)| {
             let row = self.selection.row(query);
             (query, target, self.rows.prepared.estimate(row, &targets.rows.prepared, target))
@@ -200,7 +210,7 @@ impl Card for StandIn {
         let groups = groups_of(targets.bounds.len(), stride);
         let _allocation = self.allocate(4 * groups * queries.selection.len())?;
         let mut maxima = vec![vec![f32::NEG_INFINITY; groups]; queries.selection.len()];
-        for (query, target, estimate) in queries.estimates(targets) {
+        for (query, target, estimate) in queries.estimates(targets, 0..targets.bounds.len()) {
             if (target as usize).is_multiple_of(stride) {
                 let most = &mut maxima[query][target as usize / stride / COLUMNS_OF_GROUP];
                 *most = most.max(targets.lower(target, estimate, queries.inverses[query]));
@@ -226,10 +236,11 @@ impl Card for StandIn {
         &self,
         queries: &Queries,
         targets: &Targets,
+        part: Range<usize>,
         thresholds: &Vec<f32>,
         lists: &mut Lists,
     ) -> Result<(), Fault> {
-        for (query, target, estimate) in queries.estimates(targets) {
+        for (query, target, estimate) in queries.estimates(targets, part) {
             if targets.upper(target, estimate, queries.inverses[query]) >= thresholds[query] {
                 lists.append(query, estimate, target);
             }
@@ -241,17 +252,32 @@ impl Card for StandIn {
         &self,
         queries: &Queries,
         targets: &Targets,
+        part: Range<usize>,
         thresholds: [&Vec<f32>; 2],
         lists: [&mut Lists; 2],
     ) -> Result<(), Fault> {
         let [of_queries, of_targets] = lists;
-        for (query, target, estimate) in queries.estimates(targets) {
+        for (query, target, estimate) in queries.estimates(targets, part) {
             if estimate >= thresholds[0][query] - targets.error {
                 of_queries.append(query, estimate, target);
             }
             if estimate >= thresholds[1][target as usize] - targets.error {
                 of_targets.append(target as usize, estimate, queries.selection.row(query));
             }
+        }
+        Ok(())
+    }
+
+    fn raise(
+        &self,
+        thresholds: &mut Vec<f32>,
+        lists: &Lists,
+        queries: &Queries,
+        targets: &Targets,
+        k: usize,
+    ) -> Result<(), Fault> {
+        for ((query, threshold), (_, candidates)) in thresholds.iter_mut().enumerate().zip(&lists.of_queries) {
+            *threshold = threshold.max(targets.threshold(candidates, queries.inverses[query], k));
         }
         Ok(())
     }
@@ -274,8 +300,7 @@ impl Card for StandIn {
         };
         for (query, (found, candidates)) in lists.of_queries.iter().enumerate() {
             let inverse = queries.inverses[query];
-            let lower = candidates.iter().map(|&(estimate, target)| targets.lower(target, estimate, inverse));
-            let threshold = kth_largest(lower.collect(), k);
+            let threshold = targets.threshold(candidates, inverse, k);
             if *found > lists.capacity {
                 thresholds[query] = thresholds[query].max(threshold);
                 settled.states.push(State::Lost);

@@ -45,6 +45,14 @@ pub(super) struct ScreenArgument {
 
 #[repr(C)]
 #[derive(Clone, Copy)]
+pub(super) struct TilesArgument {
+    pub(super) first: u32,
+    pub(super) last: u32,
+    pub(super) stride: u32,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
 pub(super) struct ExactArgument {
     pub(super) values: CUdeviceptr,
     pub(super) factors: CUdeviceptr,
@@ -58,6 +66,8 @@ unsafe impl DeviceRepr for QueriesArgument {}
 unsafe impl DeviceRepr for ListsArgument {}
 // SAFETY: as above.
 unsafe impl DeviceRepr for ScreenArgument {}
+// SAFETY: as above.
+unsafe impl DeviceRepr for TilesArgument {}
 // SAFETY: as above.
 unsafe impl DeviceRepr for ExactArgument {}
 

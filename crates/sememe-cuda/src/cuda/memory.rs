@@ -1,15 +1,18 @@
 //! Memory of a GPU: copies to and from it, and what stays allocated between searches.
 
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
 use cudarc::driver::sys::CUmemPool_attribute;
 use cudarc::driver::{CudaContext, CudaSlice, DeviceRepr, DriverError, result};
 
-use super::Cuda;
+use super::{Cuda, Shared};
 use crate::card::Fault;
 
 /// Bytes that stay allocated between searches.
 const KEPT_BYTES: u64 = 8 << 30;
+
+/// Bytes that are copied from a GPU at a time.
+const STAGED_BYTES: usize = 16 << 20;
 
 /// Memory of earlier searches stays allocated, as allocating it anew takes longer than a search.
 pub(super) fn keep(context: &Arc<CudaContext>) -> Result<(), DriverError> {
@@ -59,14 +62,26 @@ impl Cuda {
         Ok(slice)
     }
 
-    pub(super) fn fetched<T: DeviceRepr + Clone + Default>(
-        &self,
-        slice: &CudaSlice<T>,
-        len: usize,
-    ) -> Result<Vec<T>, Fault> {
-        let mut values = vec![T::default(); len];
-        if len > 0 {
-            self.shared.stream.memcpy_dtoh(&slice.slice(..len), &mut values)?;
+    /// The first `len` numbers, by way of page-locked memory: to other memory a GPU copies at a fifth of the speed.
+    pub(super) fn fetched<T: DeviceRepr + Copy>(&self, slice: &CudaSlice<T>, len: usize) -> Result<Vec<T>, Fault> {
+        let Shared { context, stream, staging, .. } = &*self.shared;
+        let mut staging = staging.lock().unwrap_or_else(PoisonError::into_inner);
+        if staging.is_none() {
+            // SAFETY: it is written before it is read.
+            *staging = Some(unsafe { context.alloc_pinned_with_flags(STAGED_BYTES, 0) }?);
+        }
+        let staging = staging.as_mut().expect("allocated above");
+        let bytes = staging.as_mut_slice()?;
+        let (size, mut values) = (size_of::<T>(), Vec::with_capacity(len));
+        context.bind_to_thread()?;
+        while values.len() < len {
+            let count = (len - values.len()).min(STAGED_BYTES / size);
+            let from = self.address(slice) + (values.len() * size) as u64;
+            // SAFETY: both sides have so many bytes, and the copy is complete before they are used again.
+            unsafe { result::memcpy_dtoh_async(&mut bytes[..count * size], from, stream.cu_stream()) }?;
+            stream.synchronize()?;
+            // SAFETY: the bytes are `count` numbers, and the memory is aligned to pages.
+            values.extend_from_slice(unsafe { std::slice::from_raw_parts(bytes.as_ptr().cast::<T>(), count) });
         }
         Ok(values)
     }

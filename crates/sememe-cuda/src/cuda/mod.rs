@@ -1,21 +1,25 @@
 //! A GPU as a [`Card`].
 
 mod arguments;
+mod couple;
 mod grid;
 mod memory;
 mod probe;
 mod program;
 
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
 use cudarc::driver::sys::CUdevice_attribute::{
     CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT,
 };
 use cudarc::driver::sys::CUresult;
-use cudarc::driver::{CudaContext, CudaFunction, CudaSlice, CudaStream, DriverError, PushKernelArg};
+use cudarc::driver::{CudaContext, CudaFunction, CudaSlice, CudaStream, DriverError, PinnedHostSlice, PushKernelArg};
 
-use self::arguments::{ListsArgument, QueriesArgument, ScreenArgument};
+use self::arguments::{ListsArgument, QueriesArgument, ScreenArgument, TilesArgument};
+use self::couple::Couplings;
+pub use self::couple::{Coupled, Nearest, Similarities, Vectors};
 use self::grid::grid_of;
 pub use self::probe::{Description, Unavailable, descriptions};
 use self::program::{Layout, Program};
@@ -64,6 +68,9 @@ struct Shared {
     multiprocessors: usize,
     shared_memory: usize,
     programs: Mutex<HashMap<Layout, Arc<Program>>>,
+    couplings: Mutex<Option<Arc<Couplings>>>,
+    /// Page-locked memory that numbers are fetched by.
+    staging: Mutex<Option<PinnedHostSlice<u8>>>,
 }
 
 /// Rows on a GPU.
@@ -145,6 +152,8 @@ impl Cuda {
             multiprocessors,
             shared_memory,
             programs: Mutex::default(),
+            couplings: Mutex::default(),
+            staging: Mutex::default(),
         };
         let cuda = Cuda { shared: Arc::new(shared) };
         // The usual size, so that a missing compiler is noticed now.
@@ -193,14 +202,16 @@ impl Cuda {
         &self,
         function: &CudaFunction,
         queries: &Queries,
-        targets: &Targets,
+        (targets, part): (&Targets, Range<usize>),
         screen: &ScreenArgument,
     ) -> Result<(), Fault> {
         let padded = queries.rows.prepared.padded;
         let (rows, columns) = (self.queries_argument(queries), self.targets_argument(targets));
-        let grid = self.tiles(queries.count, targets.count.div_ceil(COLUMNS_OF_TILE), padded)?;
+        let [first, last] = [part.start / COLUMNS_OF_TILE, part.end.div_ceil(COLUMNS_OF_TILE)];
+        let tiles = TilesArgument { first: first as u32, last: last as u32, stride: 1 };
+        let grid = self.tiles(queries.count, last - first, padded)?;
         let mut launch = self.shared.stream.launch_builder(function);
-        launch.arg(&rows).arg(&columns).arg(screen);
+        launch.arg(&rows).arg(&columns).arg(&tiles).arg(screen);
         // SAFETY: the arguments are those of the kernel, and all buffers have the sizes it expects.
         unsafe { launch.launch(grid) }?;
         Ok(())
@@ -291,14 +302,15 @@ impl Card for Cuda {
                 inverses: all.inverses + 4 * from as u64,
                 ..all
             };
-            let numbers = [stride, groups, count, k].map(|number| number as u32);
+            let numbers = [groups, count, k].map(|number| number as u32);
+            let sampled = TilesArgument { first: 0, last: tiles as u32, stride: stride as u32 };
             let mut launch = self.shared.stream.launch_builder(&program.maxima_of_rows);
-            launch.arg(&rows).arg(&columns).arg(&numbers[0]).arg(&maxima).arg(&numbers[1]);
+            launch.arg(&rows).arg(&columns).arg(&sampled).arg(&maxima).arg(&numbers[0]);
             // SAFETY: the arguments are those of the kernel, and there is room for the maxima of these rows.
             unsafe { launch.launch(self.tiles(count, tiles, padded)?) }?;
             let part = thresholds.slice(from..from + count);
             let mut launch = self.shared.stream.launch_builder(&program.thresholds_of_rows);
-            launch.arg(&maxima).arg(&numbers[2]).arg(&numbers[1]).arg(&numbers[3]).arg(&rows.inverses).arg(&part);
+            launch.arg(&maxima).arg(&numbers[1]).arg(&numbers[0]).arg(&numbers[2]).arg(&rows.inverses).arg(&part);
             // SAFETY: the arguments are those of the kernel; a warp a row.
             unsafe { launch.launch(grid_of(count, THREADS / WARP, THREADS, 0)) }?;
         }
@@ -318,6 +330,7 @@ impl Card for Cuda {
         &self,
         queries: &Queries,
         targets: &Targets,
+        part: Range<usize>,
         thresholds: &CudaSlice<f32>,
         lists: &mut Lists,
     ) -> Result<(), Fault> {
@@ -327,20 +340,40 @@ impl Card for Cuda {
             of_rows: self.lists_argument(lists),
             of_columns: ListsArgument::default(),
         };
-        self.screen_with(&self.kernels(&queries.rows)?.screen_one_way, queries, targets, &screen)
+        self.screen_with(&self.kernels(&queries.rows)?.screen_one_way, queries, (targets, part), &screen)
     }
 
     fn screen_both(
         &self,
         queries: &Queries,
         targets: &Targets,
+        part: Range<usize>,
         thresholds: [&CudaSlice<f32>; 2],
         lists: [&mut Lists; 2],
     ) -> Result<(), Fault> {
         let [row_thresholds, column_thresholds] = thresholds.map(|thresholds| self.address(thresholds));
         let [of_rows, of_columns] = lists.map(|lists| self.lists_argument(lists));
         let screen = ScreenArgument { row_thresholds, column_thresholds, of_rows, of_columns };
-        self.screen_with(&self.kernels(&queries.rows)?.screen_both_ways, queries, targets, &screen)
+        self.screen_with(&self.kernels(&queries.rows)?.screen_both_ways, queries, (targets, part), &screen)
+    }
+
+    fn raise(
+        &self,
+        thresholds: &mut CudaSlice<f32>,
+        lists: &Lists,
+        queries: &Queries,
+        targets: &Targets,
+        k: usize,
+    ) -> Result<(), Fault> {
+        let (lists, rows) = (self.lists_argument(lists), self.queries_argument(queries));
+        let (columns, number) = (self.targets_argument(targets), k as u32);
+        let program = self.kernels(&queries.rows)?;
+        let mut launch = self.shared.stream.launch_builder(&program.raise_thresholds);
+        launch.arg(&lists).arg(&rows).arg(&columns).arg(&number).arg(&*thresholds);
+        let warps = THREADS / WARP;
+        // SAFETY: the arguments are those of the kernel; a warp a row, with shared memory for the bounds that it keeps.
+        unsafe { launch.launch(grid_of(queries.count, warps, THREADS, 4 * KEPT_BOUNDS * warps as usize)) }?;
+        Ok(())
     }
 
     fn settle(

@@ -6,15 +6,17 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use cudarc::driver::sys::CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
-use cudarc::driver::{CudaContext, CudaFunction};
+use cudarc::driver::{CudaContext, CudaFunction, CudaModule};
 use cudarc::nvrtc::{Ptx, result, sys};
 
+use super::HOPPER;
 use super::probe::{Unavailable, find_compiler};
 use crate::{COLUMNS_OF_TILE, ROWS_OF_TILE};
 
 /// Compiled as one file.
 const SOURCE: &str = concat!(
     include_str!("../kernels/common.cu"),
+    include_str!("../kernels/search.cu"),
     include_str!("../kernels/rows.cu"),
     include_str!("../kernels/multiply.cu"),
     include_str!("../kernels/screen.cu"),
@@ -65,6 +67,7 @@ pub(super) struct Program {
     pub(super) screen_one_way: CudaFunction,
     pub(super) screen_both_ways: CudaFunction,
     pub(super) thresholds_of_rows: CudaFunction,
+    pub(super) raise_thresholds: CudaFunction,
     pub(super) settle: CudaFunction,
 }
 
@@ -75,22 +78,14 @@ impl Program {
         layout: Layout,
         shared_memory: usize,
     ) -> Result<Self, Unavailable> {
-        let options = vec![
-            // Hopper's own instructions need its own architecture.
-            format!(
-                "--gpu-architecture=sm_{}{}{}",
-                capability.0,
-                capability.1,
-                if layout.is_hopper { "a" } else { "" }
-            ),
-            "--std=c++17".to_owned(),
+        let definitions = [
             format!("-DPADDED={}", layout.padded),
             format!("-DSTREAMED={}", u8::from(layout.is_streamed)),
             format!("-DSTAGES={}", layout.stages),
             format!("-DWAITING={}", layout.waiting),
             format!("-DHOPPER={}", u8::from(layout.is_hopper)),
         ];
-        let module = context.load_module(Ptx::from_binary(compiled(&options)?))?;
+        let module = compiled(context, SOURCE, capability, &definitions)?;
         let function = |name: &str| module.load_function(name);
         let program = Program {
             round_rows: function("round_rows")?,
@@ -100,6 +95,7 @@ impl Program {
             screen_one_way: function("screen_one_way")?,
             screen_both_ways: function("screen_both_ways")?,
             thresholds_of_rows: function("thresholds_of_rows")?,
+            raise_thresholds: function("raise_thresholds")?,
             settle: function("settle")?,
         };
         for function in [&program.maxima_of_rows, &program.screen_one_way, &program.screen_both_ways] {
@@ -109,17 +105,32 @@ impl Program {
     }
 }
 
-/// The kernels as machine code, from the cache if they were compiled before.
-fn compiled(options: &[String]) -> Result<Vec<u8>, Unavailable> {
+/// Kernels with these definitions, compiled for a card of this capability.
+pub(super) fn compiled(
+    context: &Arc<CudaContext>,
+    source: &str,
+    capability: (i32, i32),
+    definitions: &[String],
+) -> Result<Arc<CudaModule>, Unavailable> {
+    // Hopper's own instructions need its own architecture.
+    let own = if capability == HOPPER { "a" } else { "" };
+    let mut options = vec![format!("--gpu-architecture=sm_{}{}{own}", capability.0, capability.1)];
+    options.push("--std=c++17".to_owned());
+    options.extend_from_slice(definitions);
+    Ok(context.load_module(Ptx::from_binary(machine_code_of(source, &options)?))?)
+}
+
+/// Kernels as machine code, from the cache if they were compiled before.
+fn machine_code_of(source: &str, options: &[String]) -> Result<Vec<u8>, Unavailable> {
     let mut hasher = blake3::Hasher::new();
-    std::iter::once(SOURCE).chain(options.iter().map(String::as_str)).for_each(|text| {
+    std::iter::once(source).chain(options.iter().map(String::as_str)).for_each(|text| {
         hasher.update(text.as_bytes()).update(b"\0");
     });
     let file = cache().map(|folder| folder.join(format!("kernels-{}.cubin", &hasher.finalize().to_hex()[..24])));
     if let Some(code) = file.as_deref().and_then(read) {
         return Ok(code);
     }
-    let code = compile(options)?;
+    let code = compile(source, options)?;
     // A cache that cannot be written costs a few seconds at every start.
     let _ = file.map(|file| write(&file, &code));
     Ok(code)
@@ -149,10 +160,10 @@ fn write(file: &Path, code: &[u8]) -> std::io::Result<()> {
     Ok(())
 }
 
-fn compile(options: &[String]) -> Result<Vec<u8>, Unavailable> {
+fn compile(source: &str, options: &[String]) -> Result<Vec<u8>, Unavailable> {
     find_compiler()?;
     let broken = |error: result::NvrtcError| Unavailable::Broken(format!("NVRTC fails: {error:?}"));
-    let source = CString::new(SOURCE).expect("no zero byte in the kernels");
+    let source = CString::new(source).expect("no zero byte in the kernels");
     let program = result::create_program(&source, Some(c"kernels.cu")).map_err(broken)?;
     // SAFETY: the program was created above and is destroyed below.
     let compiled = match unsafe { result::compile_program(program, options) } {

@@ -1,34 +1,28 @@
-// Exact search on a GPU: estimates of all cosines in half precision, and exact scores of the few targets that may be
-// among the best.
-//
-// The estimate of a cosine is the product of two unit vectors rounded to half precision, accumulated in single
-// precision. `search.rs` says what the largest error of an estimate is and how the bounds follow from it. No score
-// leaves the registers unless it reaches a threshold.
-//
-// Compiled by NVRTC, which has no headers of its own: everything is defined here. What depends on the card and on the rows
-// comes from outside (`program.rs`): PADDED is the number of coordinates of a row, STREAMED is 1 where the rows of a tile
-// are too long to stay in shared memory, STAGES is the number of steps that are in shared memory at a time, WAITING that
-// of candidates that wait there to be written, and HOPPER is 1 where groups of four warps multiply out of shared memory.
+// What all kernels use. NVRTC has no headers of its own: everything is defined here.
 
 typedef unsigned int u32;
 typedef unsigned long long u64;
 typedef unsigned short u16;
 
-// A block of threads multiplies ROWS rows by COLUMNS columns at a time, DEPTH coordinates a step.
-#define ROWS 256
-#define COLUMNS 128
-#define DEPTH 64
-#define THREADS 256
-// Columns that share a maximum.
-#define GROUP 64
-
-#define STEPS ((PADDED + DEPTH - 1) / DEPTH)
-// Coordinates of the last step, in sixteens.
-#define LAST_DEPTH ((PADDED - (STEPS - 1) * DEPTH) / 16)
-#define ROW_BYTES (DEPTH * 2)
-#define ROWS_STEP_BYTES (ROWS * ROW_BYTES)
-#define COLUMNS_STEP_BYTES (COLUMNS * ROW_BYTES)
-
 #define MINUS_INFINITY __int_as_float(0xff800000)
 
-extern __shared__ __align__(1024) unsigned char memory[];
+// Numbers in the order of floats.
+__device__ __forceinline__ u32 key_of(float x) {
+    u32 bits = __float_as_uint(x);
+    return bits & 0x80000000u ? ~bits : bits | 0x80000000u;
+}
+__device__ __forceinline__ float float_of_key(u32 key) {
+    return __uint_as_float(key & 0x80000000u ? key & 0x7fffffffu : ~key);
+}
+
+// The `k`-th largest of the values of a warp, minus infinity if there are fewer.
+template <class Value> __device__ __forceinline__ float kth_largest(u32 count, u32 k, Value value) {
+    u32 lane = threadIdx.x % 32, found = 0;
+    if (count < k) return MINUS_INFINITY;
+    for (u32 bit = 0x80000000u; bit; bit >>= 1) {
+        u32 candidate = found | bit, reached = 0;
+        for (u32 at = lane; at < count; at += 32) reached += key_of(value(at)) >= candidate;
+        if (__reduce_add_sync(~0u, reached) >= k) found = candidate;
+    }
+    return float_of_key(found);
+}

@@ -11,8 +11,9 @@ struct Targets {
     float error;
 };
 
-__device__ __forceinline__ float bound_of(float estimate, float error, float length, float bias, float inverse) {
-    return fmaf(bias, inverse, (estimate + error) * length);
+// `margin` is the error times the length.
+__device__ __forceinline__ float bound_of(float estimate, float margin, float length, float bias, float inverse) {
+    return fmaf(bias, inverse, fmaf(estimate, length, margin));
 }
 
 // The rows of a search: those of a list, or `count` rows from `first` on, a multiple of ROWS. Thresholds, inverses and
@@ -107,11 +108,11 @@ __device__ __forceinline__ void write_maxima(const float (&sums)[BLOCKS][PAIRS][
 #pragma unroll
     for (u32 of_thread = 0; of_thread < PAIRS * 2; of_thread++) {
         u32 pair = of_thread / 2, side = of_thread % 2, column = first_column_of_thread() + pair * 8 + side;
-        float length = of_columns[column], bias = of_columns[COLUMNS + column];
+        float length = of_columns[column], bias = of_columns[COLUMNS + column], margin = error * length;
         if (column >= left) continue;
 #pragma unroll
         for (u32 at = 0; at < ROWS_OF_THREAD; at++) {
-            float bound = bound_of(sums[at / 2][pair][at % 2 * 2 + side], error, length, bias, inverses[at]);
+            float bound = bound_of(sums[at / 2][pair][at % 2 * 2 + side], margin, length, bias, inverses[at]);
             largest[at][pair * 8 / GROUP] = fmaxf(largest[at][pair * 8 / GROUP], bound);
         }
     }
@@ -126,13 +127,21 @@ __device__ __forceinline__ void write_maxima(const float (&sums)[BLOCKS][PAIRS][
         }
 }
 
-// Multiplies tiles of rows, one for each `blockIdx.x`, by tiles of columns: the part `blockIdx.y` of every `stride`-th
-// column. Rows and columns that complete the last tiles can be read, but are none.
+// The tiles of columns that a launch multiplies, out of those of every `stride`-th column.
+struct Tiles {
+    u32 first;
+    u32 last;
+    u32 stride;
+};
+
+// Multiplies tiles of rows, one for each `blockIdx.x`, by tiles of columns: the part `blockIdx.y` of those of the launch.
+// Rows and columns that complete the last tiles can be read, but are none.
 // MAXIMA: the largest lower bound of the scores of each row within each GROUP columns.
 // ONE_WAY, BOTH_WAYS: candidates of the rows, and of the columns.
 template <Purpose PURPOSE>
-__device__ __forceinline__ void multiply_tiles(const Queries &rows, const Targets &columns, u32 stride,
+__device__ __forceinline__ void multiply_tiles(const Queries &rows, const Targets &columns, const Tiles &tiles,
                                                const Screen &screen, float *maxima, u32 groups) {
+    const u32 stride = tiles.stride;
     const u32 row_bytes = (STREAMED ? STAGES : STEPS) * ROWS_STEP_BYTES;
     u32 row_memory = shared_address(memory), column_memory = row_memory + row_bytes;
     // Of each column of the tile: its threshold, or its length and its bias.
@@ -142,8 +151,9 @@ __device__ __forceinline__ void multiply_tiles(const Queries &rows, const Target
     u64 tile_row = (u64)blockIdx.x * ROWS;
     u32 own_rows = (u32)min((u64)ROWS, rows.count - tile_row);
     u32 sampled = (columns.count + stride - 1) / stride;
-    u32 tiles = (sampled + COLUMNS - 1) / COLUMNS;
-    u32 from = (u64)tiles * blockIdx.y / gridDim.y, to = (u64)tiles * (blockIdx.y + 1) / gridDim.y;
+    u32 count = tiles.last - tiles.first;
+    u32 from = tiles.first + (u64)count * blockIdx.y / gridDim.y;
+    u32 to = tiles.first + (u64)count * (blockIdx.y + 1) / gridDim.y;
     if (from >= to) return;
     u32 part_column = from * COLUMNS;
 
@@ -247,11 +257,12 @@ __device__ __forceinline__ void multiply_tiles(const Queries &rows, const Target
                 u32 column = first_column_of_thread() + pair * 8;
                 float2 first = *(const float2 *)(of_columns + column);
                 float2 second = *(const float2 *)(of_columns + COLUMNS + column);
+                float margins[2] = {error * first.x, error * first.y};
                 bool are_candidates = false;
                 auto reaches = [&](u32 side, u32 at) {
                     float estimate = sums[at / 2][pair][at % 2 * 2 + side], number = side ? first.y : first.x;
                     if (PURPOSE == BOTH_WAYS) return estimate >= fminf(thresholds[at], number);
-                    return bound_of(estimate, error, number, side ? second.y : second.x, inverses[at]) >= thresholds[at];
+                    return bound_of(estimate, margins[side], number, side ? second.y : second.x, inverses[at]) >= thresholds[at];
                 };
 #pragma unroll
                 for (u32 at = 0; at < 2 * ROWS_OF_THREAD; at++) are_candidates |= reaches(at % 2, at / 2);
@@ -285,16 +296,16 @@ __device__ __forceinline__ void multiply_tiles(const Queries &rows, const Target
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS, 1)
-    maxima_of_rows(Queries rows, Targets columns, u32 stride, float *maxima, u32 groups) {
-    multiply_tiles<MAXIMA>(rows, columns, stride, Screen(), maxima, groups);
+    maxima_of_rows(Queries rows, Targets columns, Tiles tiles, float *maxima, u32 groups) {
+    multiply_tiles<MAXIMA>(rows, columns, tiles, Screen(), maxima, groups);
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS, 1)
-    screen_one_way(Queries rows, Targets columns, Screen screen) {
-    multiply_tiles<ONE_WAY>(rows, columns, 1, screen, 0, 0);
+    screen_one_way(Queries rows, Targets columns, Tiles tiles, Screen screen) {
+    multiply_tiles<ONE_WAY>(rows, columns, tiles, screen, 0, 0);
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS, 1)
-    screen_both_ways(Queries rows, Targets columns, Screen screen) {
-    multiply_tiles<BOTH_WAYS>(rows, columns, 1, screen, 0, 0);
+    screen_both_ways(Queries rows, Targets columns, Tiles tiles, Screen screen) {
+    multiply_tiles<BOTH_WAYS>(rows, columns, tiles, screen, 0, 0);
 }

@@ -1,26 +1,5 @@
 // The best of the candidates, by exact scores.
 
-// Numbers in the order of floats.
-__device__ __forceinline__ u32 key_of(float x) {
-    u32 bits = __float_as_uint(x);
-    return bits & 0x80000000u ? ~bits : bits | 0x80000000u;
-}
-__device__ __forceinline__ float float_of_key(u32 key) {
-    return __uint_as_float(key & 0x80000000u ? key & 0x7fffffffu : ~key);
-}
-
-// The `k`-th largest of the values of a warp, minus infinity if there are fewer.
-template <class Value> __device__ __forceinline__ float kth_largest(u32 count, u32 k, Value value) {
-    u32 lane = threadIdx.x % 32, found = 0;
-    if (count < k) return MINUS_INFINITY;
-    for (u32 bit = 0x80000000u; bit; bit >>= 1) {
-        u32 candidate = found | bit, reached = 0;
-        for (u32 at = lane; at < count; at += 32) reached += key_of(value(at)) >= candidate;
-        if (__reduce_add_sync(~0u, reached) >= k) found = candidate;
-    }
-    return float_of_key(found);
-}
-
 // The threshold of every row: the `k`-th largest of its maxima, which are lower bounds of different scores.
 // Rows that are not estimated find nothing.
 extern "C" __global__ void thresholds_of_rows(const float *maxima, u32 count, u32 groups, u32 k, const float *inverses,
@@ -59,6 +38,38 @@ struct Exact {
 // The lower bounds of so many candidates are kept while the best are looked for.
 #define KEPT_BOUNDS 256
 
+// The bounds of the scores of candidates of a row.
+struct Bounds {
+    const Candidate *candidates;
+    Targets columns;
+    float inverse;
+
+    __device__ __forceinline__ float of(u32 at, float error, const float *bias) const {
+        Candidate candidate = candidates[at];
+        float length = columns.lengths[candidate.index];
+        return bound_of(candidate.estimate, error * length, length, bias[candidate.index], inverse);
+    }
+    __device__ __forceinline__ float lower(u32 at) const { return of(at, -columns.error, columns.lower); }
+    __device__ __forceinline__ float upper(u32 at) const { return of(at, columns.error, columns.upper); }
+
+    // The `k`-th largest lower bound. A warp has room for KEPT_BOUNDS of them.
+    __device__ __forceinline__ float threshold(u32 count, u32 k, float *kept) const {
+        for (u32 at = threadIdx.x % 32; at < min(count, KEPT_BOUNDS); at += 32) kept[at] = lower(at);
+        __syncwarp();
+        return kth_largest(count, k, [&](u32 at) { return at < KEPT_BOUNDS ? kept[at] : lower(at); });
+    }
+};
+
+// Raises the threshold of every row to what its candidates so far show.
+extern "C" __global__ void raise_thresholds(Lists lists, Queries rows, Targets columns, u32 k, float *thresholds) {
+    u64 row = (u64)blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32;
+    if (row >= rows.count) return;
+    Bounds bounds = {lists.candidates + row * lists.capacity, columns, rows.inverses[row]};
+    float *kept = (float *)memory + threadIdx.x / 32 * KEPT_BOUNDS;
+    float threshold = bounds.threshold(min(lists.counts[row], lists.capacity), k, kept);
+    if (threadIdx.x % 32 == 0) thresholds[row] = fmaxf(thresholds[row], threshold);
+}
+
 // The best `k` of the candidates of every row, by exact scores, ties by the lower index. One warp a row, with room for
 // `room` candidates that need exact scores. `states` are the numbers of targets found. Where candidates were lost, the
 // threshold is raised to what is known now. If `means` are asked for, they are written instead of scores and indices.
@@ -69,23 +80,12 @@ extern "C" __global__ void settle(Lists lists, Queries rows, Exact exact_rows, T
     double *exact = (double *)memory + warp * room;
     double *ranked = (double *)memory + warps * room + warp * k;
     u32 *kept = (u32 *)((double *)memory + warps * (room + k)) + warp * room;
-    float *bounds = (float *)((double *)memory + warps * (room + k)) + warps * room + warp * KEPT_BOUNDS;
+    float *kept_bounds = (float *)((double *)memory + warps * (room + k)) + warps * room + warp * KEPT_BOUNDS;
     u64 row = (u64)blockIdx.x * warps + warp;
     if (row >= rows.count) return;
     u32 found = lists.counts[row], stored = min(found, lists.capacity);
-    const Candidate *candidates = lists.candidates + row * lists.capacity;
-    float inverse = rows.inverses[row];
-    auto lower = [&](u32 at) {
-        u32 target = candidates[at].index;
-        return bound_of(candidates[at].estimate, -columns.error, columns.lengths[target], columns.lower[target], inverse);
-    };
-    auto upper = [&](u32 at) {
-        u32 target = candidates[at].index;
-        return bound_of(candidates[at].estimate, columns.error, columns.lengths[target], columns.upper[target], inverse);
-    };
-    for (u32 at = lane; at < min(stored, KEPT_BOUNDS); at += 32) bounds[at] = lower(at);
-    __syncwarp();
-    float threshold = kth_largest(stored, k, [&](u32 at) { return at < KEPT_BOUNDS ? bounds[at] : lower(at); });
+    Bounds bounds = {lists.candidates + row * lists.capacity, columns, rows.inverses[row]};
+    float threshold = bounds.threshold(stored, k, kept_bounds);
     if (found > lists.capacity) {
         if (lane == 0) {
             thresholds[row] = fmaxf(thresholds[row], threshold);
@@ -96,10 +96,10 @@ extern "C" __global__ void settle(Lists lists, Queries rows, Exact exact_rows, T
     u32 survivors = 0;
     for (u32 first = 0; first < stored; first += 32) {
         u32 at = first + lane;
-        bool survives = at < stored && !(upper(at) < threshold);
+        bool survives = at < stored && !(bounds.upper(at) < threshold);
         u32 all = __ballot_sync(~0u, survives);
         u32 place = survivors + __popc(all & ((1u << lane) - 1));
-        if (survives && place < room) kept[place] = candidates[at].index;
+        if (survives && place < room) kept[place] = bounds.candidates[at].index;
         survivors += __popc(all);
     }
     if (survivors > room) {

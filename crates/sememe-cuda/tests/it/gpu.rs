@@ -5,7 +5,7 @@ use sememe_cuda::{Card, Cuda, Fault, HostRows, Ranking, Wanted, means_of_both, n
 use crate::exhaustive::{Numbers, check, check_means, excluded, rows, unit_factors};
 
 /// The first GPU, with its own instructions and with those that all have; none if there is none and nobody demands one.
-fn gpus() -> Vec<Cuda> {
+pub fn gpus() -> Vec<Cuda> {
     match Cuda::new(0) {
         Ok(cuda) => vec![cuda, Cuda::portable(0).unwrap()],
         Err(error) if std::env::var_os("SEMEME_TEST_GPU").is_some() => panic!("a GPU is demanded: {error}"),

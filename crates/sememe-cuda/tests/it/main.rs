@@ -1,5 +1,6 @@
 //! Searches against exhaustive search, to the bit.
 
+mod coupling;
 mod exhaustive;
 mod gpu;
 mod stand_in;

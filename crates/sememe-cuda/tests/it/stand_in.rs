@@ -13,9 +13,9 @@ proptest! {
 
     #[test]
     fn what_is_found_is_what_exhaustive_search_finds(
-        seed: u64, counts in [1_usize..40, 1_usize..1500], dim in 1_usize..40, k in 1_usize..60,
-        among in 1_usize..2000, magnitude in prop::sample::select(vec![1.0, 1e3, 1e9]), is_biased: bool, is_cosine: bool,
-        memory in prop::sample::select(vec![PLENTY, 800_000]),
+        seed: u64, counts in [1_usize..40, 1_usize..3000], dim in 1_usize..40, k in 1_usize..60,
+        among in 1_usize..4000, magnitude in prop::sample::select(vec![1.0, 1e3, 1e9]), is_biased: bool, is_cosine: bool,
+        memory in prop::sample::select(vec![PLENTY, 1_500_000]),
     ) {
         let mut numbers = Numbers(seed);
         let [x, y] = counts.map(|count| rows(count, dim, &mut numbers, magnitude));
@@ -49,8 +49,8 @@ proptest! {
 
     #[test]
     fn both_directions_are_those_of_two_searches(
-        seed: u64, counts in [1_usize..700, 1_usize..700], dim in 1_usize..20, k in 1_usize..12,
-        memory in prop::sample::select(vec![PLENTY, 900_000]),
+        seed: u64, counts in [1_usize..2500, 1_usize..2500], dim in 1_usize..20, k in 1_usize..12,
+        memory in prop::sample::select(vec![PLENTY, 2_000_000]),
     ) {
         let mut numbers = Numbers(seed);
         let values = counts.map(|count| rows(count, dim, &mut numbers, 1e3));
@@ -74,10 +74,10 @@ proptest! {
 fn distinct_rows_are_all_resolved() {
     let (dim, mut numbers) = (24, Numbers(7));
     let mut random = |count: usize| (0..count * dim).map(|_| (numbers.uniform() - 0.5) as f32).collect::<Vec<_>>();
-    let (x, y) = (random(300), random(5000));
+    let (x, y) = (random(300), random(20_000));
     let (of_x, of_y) = (unit_factors(&x, dim), unit_factors(&y, dim));
     let [queries, targets] = [(&x, &of_x), (&y, &of_y)].map(|(values, factors)| HostRows { values, dim, factors });
-    let bias = vec![0.0; 5000];
+    let bias = vec![0.0; 20_000];
     let card = StandIn::new(PLENTY);
     let [a, b] = [queries, targets].map(|rows| card.upload(rows).unwrap());
     for k in [1, 10, 100] {
