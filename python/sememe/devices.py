@@ -1,4 +1,4 @@
-"""Where searches run: on the CPU or, as an experiment, on a GPU."""
+"""Where searches run: on the CPU or on a GPU, with the same results."""
 
 import json
 from dataclasses import dataclass
@@ -27,13 +27,28 @@ class Gpu:
     """Why it cannot be used, if it cannot."""
 
 
-def set_device(device: str) -> None:
-    """Choose where searches of this process run: `cuda`, `cuda:N`, `cpu`, or `auto`, which is the CPU for now.
+class Choice:
+    """A device that was chosen; the end of a `with` block takes the choice back."""
 
-    A GPU that is not there is a `ValueError` that says why. The environment variable `SEMEME_DEVICE` sets the device of a
+    def __init__(self, before: str):
+        self._before = before
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *_exception) -> None:
+        _sememe.set_device(self._before)
+
+
+def set_device(device: str) -> Choice:
+    """Choose where searches of this process run: `cuda`, `cuda:N`, `cpu`, or `auto`, the first GPU for large ones if there is one.
+
+    In a `with` statement the choice ends with the block. A GPU that is not there is a `ValueError` that says why. The environment variable `SEMEME_DEVICE` sets the device of a
     process that chooses none.
     """
+    before = _sememe.device_name()
     _sememe.set_device(device)
+    return Choice(before)
 
 
 def device() -> str:

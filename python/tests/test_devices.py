@@ -16,12 +16,10 @@ def test_the_cpu_is_always_there_and_changes_no_bit():
     queries, targets = (RNG.normal(size=(count, 24)).astype("f4") for count in (50, 900))
     expected = sememe.neighbors(queries, targets, 5, "csls")
     before = sememe.device()
-    sememe.set_device("cpu")
-    try:
+    with sememe.set_device("cpu"):
         assert sememe.device() == "cpu"
         found = sememe.neighbors(queries, targets, 5, "csls")
-    finally:
-        sememe.set_device(before)
+    assert sememe.device() == before
     assert (found[0] == expected[0]).all() and (found[1] == expected[1]).all()
 
 

@@ -153,6 +153,9 @@ fn run(sememe: &Sememe, interruption: &Arc<Interruption>) -> anyhow::Result<()> 
         None => drop(device::current()?),
     }
     let result = run_command(&sememe.command, global, interruption);
+    if let Some(gpu) = device::taken() {
+        output::note(global, format!("large searches ran on {gpu}"));
+    }
     if let Some(reason) = device::fallback() {
         output::warn(global, reason);
     }

@@ -93,7 +93,7 @@ pub struct Global {
     /// Number of threads; results do not depend on it [default: all cores]
     #[arg(long, global = true, value_name = "N")]
     pub threads: Option<NonZeroUsize>,
-    /// Where searches run: auto (the CPU), cpu, or, as an experiment, cuda or cuda:N [default: SEMEME_DEVICE, or auto]
+    /// Where searches run: cpu, cuda, cuda:N, or auto, which is the first GPU for large ones [default: SEMEME_DEVICE, or auto]
     #[arg(long, global = true, value_name = "DEVICE")]
     pub device: Option<Device>,
     /// Print results only: no progress, no warnings

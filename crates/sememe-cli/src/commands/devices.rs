@@ -7,8 +7,7 @@ use crate::arguments::Global;
 use crate::output;
 
 pub fn run(global: &Global) -> anyhow::Result<()> {
-    let (current, gpus) = (device::current()?, device::gpus());
-    let used = if current == Device::Auto { Device::Cpu } else { current };
+    let (current, used, gpus) = (device::current()?, device::for_large_work()?, device::gpus());
     let json = json!({
         "device": current,
         "used": used,
@@ -28,6 +27,9 @@ pub fn run(global: &Global) -> anyhow::Result<()> {
 fn sentence(current: Device, used: Device) -> String {
     match used {
         Device::Cpu => format!("Everything runs on the CPU (--device {current})."),
+        gpu if current == Device::Auto => {
+            format!("Large searches run on {gpu}, everything else on the CPU (--device auto).")
+        }
         gpu => format!("Searches run on {gpu}, everything else on the CPU (--device {current})."),
     }
 }

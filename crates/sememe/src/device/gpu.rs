@@ -1,6 +1,7 @@
 //! The GPUs of the machine, opened once.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use sememe_cuda::{Cuda, Unavailable};
@@ -34,12 +35,42 @@ pub(super) fn all() -> std::result::Result<Vec<Gpu>, String> {
     Ok(all.into_iter().map(describe).collect())
 }
 
-/// The GPU that searches are to run on, if any.
-pub(crate) fn card() -> Result<Option<Cuda>> {
-    Ok(match current()? {
-        Device::Cuda(number) => opened(number).ok(),
-        Device::Auto | Device::Cpu => None,
-    })
+/// Multiplications. [`Device::Auto`] opens a GPU once the work of a process amounts to so many: opening takes about as long as
+/// they take on a few cores.
+const ENOUGH_WORK: u64 = 200_000_000_000;
+/// It leaves less work than that to the CPU, which is done before rows are copied.
+const LEAST_WORK: u64 = 1_000_000_000;
+
+/// The GPU that work of so many multiplications is to run on, if any.
+pub(crate) fn card(multiplications: u64) -> Result<Option<Cuda>> {
+    static WORK: AtomicU64 = AtomicU64::new(0);
+    match current()? {
+        Device::Cpu => Ok(None),
+        Device::Cuda(number) => Ok(opened(number).ok()),
+        Device::Auto => {
+            let before = WORK.fetch_add(multiplications, Ordering::Relaxed);
+            let is_worth_it = multiplications >= LEAST_WORK && before.saturating_add(multiplications) >= ENOUGH_WORK;
+            Ok(if is_worth_it { opened_by_itself() } else { None })
+        }
+    }
+}
+
+/// The first GPU, as nobody asked for another device. Without any GPU there is nothing to say about it.
+fn opened_by_itself() -> Option<Cuda> {
+    match opened(0) {
+        Ok(card) => {
+            setting().taken.get_or_insert_with(|| format!("{} ({})", Device::Cuda(0), card.name()));
+            Some(card)
+        }
+        Err(Unavailable::NoDriver | Unavailable::NoCard(_)) => None,
+        Err(reason) => {
+            static IS_TOLD: AtomicBool = AtomicBool::new(false);
+            if !IS_TOLD.swap(true, Ordering::Relaxed) {
+                fell_back(reason);
+            }
+            None
+        }
+    }
 }
 
 /// Notes why the CPU does what a GPU was to do.

@@ -1,8 +1,8 @@
-//! Where searches run: on the CPU or on a GPU, which is meant to give the same results, to the bit.
+//! Where searches run: on the CPU or on a GPU, with the same results, to the bit.
 //!
 //! A device is a setting of the process, like the number of threads: it changes how long work takes, and nothing else.
-//! [`Device::Auto`], the default, is the CPU for now: a GPU is used where it is asked for. What fails on a GPU is done on
-//! the CPU; [`fallback`] says why.
+//! [`Device::Auto`], the default, is the first GPU for large work, if there is one; [`taken`] says so. What fails on a GPU is
+//! done on the CPU; [`fallback`] says why.
 
 #[cfg(feature = "cuda")]
 mod gpu;
@@ -34,7 +34,7 @@ pub const VARIABLE: &str = "SEMEME_DEVICE";
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Device {
-    /// Where sememe thinks best: on the CPU, for now.
+    /// Large work on the first GPU, if there is one, everything else on the CPU.
     #[default]
     Auto,
     /// On the CPU.
@@ -74,10 +74,11 @@ serde_as_spelled!(Device);
 #[derive(Default)]
 struct Setting {
     chosen: Option<Device>,
+    taken: Option<String>,
     fallback: Option<String>,
 }
 
-static SETTING: Mutex<Setting> = Mutex::new(Setting { chosen: None, fallback: None });
+static SETTING: Mutex<Setting> = Mutex::new(Setting { chosen: None, taken: None, fallback: None });
 
 fn setting() -> MutexGuard<'static, Setting> {
     SETTING.lock().unwrap_or_else(PoisonError::into_inner)
@@ -102,6 +103,20 @@ pub fn current() -> Result<Device> {
     let device = named.map_or(Ok(Device::Auto), |named| named.parse());
     choose(device?)?;
     current()
+}
+
+/// The GPU that [`Device::Auto`] took, if it did, and its name.
+pub fn taken() -> Option<String> {
+    setting().taken.clone()
+}
+
+/// Where large work of this process runs: what [`Device::Auto`] stands for on this machine.
+pub fn for_large_work() -> Result<Device> {
+    let first = || gpus().ok().and_then(|gpus| gpus.into_iter().next()).filter(|gpu| gpu.unusable.is_none());
+    Ok(match current()? {
+        Device::Auto => first().map_or(Device::Cpu, |gpu| gpu.device),
+        device => device,
+    })
 }
 
 /// Why work was done on the CPU although a GPU was to do it, once.

@@ -47,23 +47,12 @@ impl Coupling {
 
     /// Expected moments: all pairs, each weighted by its probability.
     pub fn moments(&self, x: &Matrix, y: &Matrix) -> PatternMoments {
-        let (p, q) = (x.cols(), y.cols());
         let n: f64 = self.of_rows.iter().map(|&weight| f64::from(weight)).sum();
         let expected = self.times(y);
-        let (mean_x, sum_xx) = weighted_gram(x, &self.of_rows);
-        let (mean_y, sum_yy) = weighted_gram(y, &self.of_cols);
+        let (sum_x, sum_xx) = weighted_gram(x, &self.of_rows);
+        let (sum_y, sum_yy) = weighted_gram(y, &self.of_cols);
         let sum_xy = cross(x, &expected);
-        let mean: Vec<f64> = mean_x.iter().chain(&mean_y).map(|sum| sum / n).collect();
-        let scatter = Mat::from_fn(p + q, p + q, |i, j| {
-            let sum = match (i < p, j < p) {
-                (true, true) => sum_xx[(i, j)],
-                (false, false) => sum_yy[(i - p, j - p)],
-                (true, false) => sum_xy[(i, j - p)],
-                (false, true) => sum_xy[(j, i - p)],
-            };
-            sum - n * mean[i] * mean[j]
-        });
-        PatternMoments { n, mean, scatter }
+        ExpectedSums { n, of_vectors: [sum_x, sum_y], of_products: [sum_xx, sum_yy, sum_xy] }.moments()
     }
 
     /// `Σ_j w_ij y_j` for every row `i`.
@@ -77,6 +66,35 @@ impl Coupling {
         let blocks = out.par_chunks_mut(2 * ROWS * dim).zip(self.weights.par_chunks(2 * ROWS * self.cols));
         blocks.for_each(|(out, weights)| product_of_rows(weights, &transposed, self.cols, out));
         Matrix::new(out, dim)
+    }
+}
+
+/// Sums over all pairs of words, each weighted by its probability.
+pub struct ExpectedSums {
+    /// Of one.
+    pub n: f64,
+    /// Of the vectors of each view.
+    pub of_vectors: [Vec<f64>; 2],
+    /// Of the products `x xᵀ`, `y yᵀ` and `x yᵀ`.
+    pub of_products: [Mat; 3],
+}
+
+impl ExpectedSums {
+    /// The moments of both views together.
+    pub fn moments(&self) -> PatternMoments {
+        let ExpectedSums { n, of_vectors: [sum_x, sum_y], of_products: [sum_xx, sum_yy, sum_xy] } = self;
+        let (p, q) = (sum_x.len(), sum_y.len());
+        let mean: Vec<f64> = sum_x.iter().chain(sum_y).map(|sum| sum / n).collect();
+        let scatter = Mat::from_fn(p + q, p + q, |i, j| {
+            let sum = match (i < p, j < p) {
+                (true, true) => sum_xx[(i, j)],
+                (false, false) => sum_yy[(i - p, j - p)],
+                (true, false) => sum_xy[(i, j - p)],
+                (false, true) => sum_xy[(j, i - p)],
+            };
+            sum - n * mean[i] * mean[j]
+        });
+        PatternMoments { n: *n, mean, scatter }
     }
 }
 

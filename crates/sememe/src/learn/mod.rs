@@ -5,6 +5,8 @@
 
 mod connect;
 mod coupling;
+#[cfg(feature = "cuda")]
+mod gpu;
 mod judge;
 mod last;
 mod report;

@@ -149,18 +149,18 @@ impl Learner<'_, '_> {
                 before = objective;
             }
         }
-        let similarities = Similarities::of(&latent[0], &latent[1]);
+        let similarities = Similarities::of(&latent[0], &latent[1])?;
         let model = last.expect("there are rounds");
         Ok(Cycle { model, objective: similarities.objective(), mutual: similarities.mutual() })
     }
 
     /// Couples all words and fits a model. Also returns the objective of the latent vectors it was given.
     fn round(&mut self, latent: &[Matrix], temperature: f32) -> Result<(Model, f64)> {
-        let similarities = Similarities::of(&latent[0], &latent[1]);
+        let similarities = Similarities::of(&latent[0], &latent[1])?;
         let (objective, pairs) = (similarities.objective(), similarities.mutual().len());
-        let coupling = similarities.coupling(temperature);
-        let first = |view: usize| self.words[view].first(latent[view].rows());
-        let mut moments = Moments::of_pairs(&self.shapes, [0, 1], coupling.moments(&first(0), &first(1)));
+        let [x, y] = [0, 1].map(|view: usize| self.words[view].first(latent[view].rows()));
+        let expected = similarities.expected_moments(temperature, &x, &y);
+        let mut moments = Moments::of_pairs(&self.shapes, [0, 1], expected);
         for pairs in &self.given {
             moments.merge(&self.moments_of(pairs))?;
         }
@@ -272,7 +272,7 @@ impl Learner<'_, '_> {
 
     fn fit(&self, moments: &Moments, shrinkage: f64) -> Result<Model> {
         let options = model::FitOptions { shrinkage: Shrinkage::By(shrinkage), ..self.fit.clone() };
-        Ok(model::fit(moments, &options, &())?.0)
+        model::fit_projections(moments, &options)
     }
 }
 

@@ -3,7 +3,11 @@
 use rayon::prelude::*;
 
 use super::coupling::Coupling;
+#[cfg(feature = "cuda")]
+use super::gpu;
+use crate::error::Result;
 use crate::linalg::product_of_rows;
+use crate::moments::PatternMoments;
 use crate::retrieve::csls::{Largest, csls};
 use crate::retrieve::mutual_best;
 use crate::vectors::Matrix;
@@ -14,19 +18,26 @@ const COLUMNS: usize = 64;
 
 /// The CSLS `2 cos(x, y) - r(x) - r(y)` of every two words; `r` is a word's mean cosine to its nearest neighbours in
 /// the other view.
-pub struct Similarities {
-    cols: usize,
-    csls: Vec<f32>,
+pub struct Similarities<'a> {
+    latent: [&'a Matrix; 2],
+    csls: Csls,
     /// The nearest neighbour of every row, and of every column.
     forth: Vec<Best>,
     back: Vec<Best>,
 }
 
+/// All CSLS, row by row, in the memory of the computer or of a GPU.
+pub(super) enum Csls {
+    OnCpu(Vec<f32>),
+    #[cfg(feature = "cuda")]
+    OnGpu(sememe_cuda::Similarities),
+}
+
 /// The nearest neighbour in the other view.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Best {
-    index: usize,
-    score: f32,
+pub(super) struct Best {
+    pub(super) index: usize,
+    pub(super) score: f32,
 }
 
 /// Two words that are mutual nearest neighbours.
@@ -38,9 +49,17 @@ pub struct Mutual {
     pub score: f32,
 }
 
-impl Similarities {
+impl<'a> Similarities<'a> {
     /// Similarities of rows of unit length.
-    pub fn of(x: &Matrix, y: &Matrix) -> Self {
+    pub fn of(x: &'a Matrix, y: &'a Matrix) -> Result<Self> {
+        #[cfg(feature = "cuda")]
+        if let Some((csls, [forth, back])) = gpu::similarities(x, y)? {
+            return Ok(Similarities { latent: [x, y], csls, forth, back });
+        }
+        Ok(Self::on_cpu(x, y))
+    }
+
+    fn on_cpu(x: &'a Matrix, y: &'a Matrix) -> Self {
         let (rows, cols) = (x.rows(), y.rows());
         let mut scores = vec![0.0_f32; rows * cols];
         let of_rows: Vec<f32> = scores
@@ -65,7 +84,7 @@ impl Similarities {
             })
             .collect();
         let back = fold_columns(&scores, cols, Best::NONE, |best, row, score| *best = best.or(row, score));
-        Similarities { cols, csls: scores, forth, back }
+        Similarities { latent: [x, y], csls: Csls::OnCpu(scores), forth, back }
     }
 
     /// The mean CSLS of all words with their nearest neighbours, in both directions: the objective of self-learning.
@@ -83,10 +102,17 @@ impl Similarities {
         mutual
     }
 
-    /// The probability of every pair of words. It assumes that every word has a translation. The lower the temperature,
-    /// the more the nearest neighbours stand out.
-    pub fn coupling(self, temperature: f32) -> Coupling {
-        Coupling::of_scores(self.csls, self.cols, temperature)
+    /// The expected moments of other vectors of the same words, by the probability of every pair of words. It assumes that
+    /// every word has a translation. The lower the temperature, the more the nearest neighbours stand out.
+    pub fn expected_moments(self, temperature: f32, x: &Matrix, y: &Matrix) -> PatternMoments {
+        match self.csls {
+            Csls::OnCpu(csls) => Coupling::of_scores(csls, self.latent[1].rows(), temperature).moments(x, y),
+            #[cfg(feature = "cuda")]
+            Csls::OnGpu(csls) => match gpu::expected_moments(csls, temperature, x, y) {
+                Some(moments) => moments,
+                None => Self::on_cpu(self.latent[0], self.latent[1]).expected_moments(temperature, x, y),
+            },
+        }
     }
 }
 
@@ -135,8 +161,13 @@ mod tests {
         let cos = |a: f32, b: f32| (a - b).to_radians().cos();
         let r_x = (cos(50.0, 5.0) + cos(50.0, 90.0)) / 2.0;
         let r_y = (cos(0.0, 5.0) + cos(50.0, 5.0) + cos(100.0, 5.0)) / 3.0;
-        let found = Similarities::of(&x, &y);
-        assert!((found.csls[2] - (2.0 * cos(50.0, 5.0) - r_x - r_y)).abs() < 1e-6);
+        let found = Similarities::on_cpu(&x, &y);
+        let csls = match &found.csls {
+            Csls::OnCpu(csls) => csls,
+            #[cfg(feature = "cuda")]
+            Csls::OnGpu(_) => unreachable!("they were computed on the CPU"),
+        };
+        assert!((csls[2] - (2.0 * cos(50.0, 5.0) - r_x - r_y)).abs() < 1e-6);
         assert_eq!(found.forth.iter().map(|best| best.index).collect::<Vec<_>>(), [0, 1, 1]);
         let mutual: Vec<[usize; 2]> = found.mutual().iter().map(|mutual| mutual.rows).collect();
         assert_eq!(mutual.len(), 2);

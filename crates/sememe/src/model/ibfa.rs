@@ -52,17 +52,27 @@ struct Canonical<'a> {
 /// # Ok::<(), sememe::Error>(())
 /// ```
 pub fn fit(moments: &Moments, options: &FitOptions) -> Result<(Model, Vec<FitWarning>)> {
-    let canonical = Canonical::new(moments, options)?;
-    let exponent = options.exponent.unwrap_or(POSTERIOR_MEAN);
-    if !(0.0..=4.0).contains(&exponent) {
-        return Err(Error::argument("exponent", exponent, "it must be from 0 to 4"));
-    }
-    let mut model = canonical.model(Method::Ibfa, exponent, options.dewhiten)?;
+    let (canonical, mut model) = with_projections(moments, options)?;
     for (i, view) in model.views.iter_mut().enumerate() {
         view.emission = Some(canonical.emission(i)?);
     }
     model.log_likelihood = Some(model.density(&[0, 1])?.log_of_moments(&canonical.pairs));
     Ok((model, canonical.warnings))
+}
+
+/// The same model without its noise and its likelihood.
+pub(super) fn fit_projections(moments: &Moments, options: &FitOptions) -> Result<Model> {
+    Ok(with_projections(moments, options)?.1)
+}
+
+fn with_projections<'a>(moments: &'a Moments, options: &FitOptions) -> Result<(Canonical<'a>, Model)> {
+    let canonical = Canonical::new(moments, options)?;
+    let exponent = options.exponent.unwrap_or(POSTERIOR_MEAN);
+    if !(0.0..=4.0).contains(&exponent) {
+        return Err(Error::argument("exponent", exponent, "it must be from 0 to 4"));
+    }
+    let model = canonical.model(Method::Ibfa, exponent, options.dewhiten)?;
+    Ok((canonical, model))
 }
 
 /// Canonical correlation analysis: the same directions with equal weights, and no noise model.

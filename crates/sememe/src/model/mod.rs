@@ -174,6 +174,14 @@ pub fn fit(moments: &Moments, options: &FitOptions, observer: &dyn Observer) -> 
     }
 }
 
+/// Fits a model that only projects: without noise and likelihood, which take as long as the rest for two views.
+pub(crate) fn fit_projections(moments: &Moments, options: &FitOptions) -> Result<Model> {
+    match options.method_for(moments.views().len()) {
+        Method::Ibfa => ibfa::fit_projections(moments, options),
+        _ => Ok(fit(moments, options, &())?.0),
+    }
+}
+
 fn not_two(views: usize) -> Error {
     Error::argument("number of views", views, "this method takes exactly two")
 }

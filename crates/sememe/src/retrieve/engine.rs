@@ -128,7 +128,7 @@ impl Search<'_> {
     }
 
     /// How many targets are searched.
-    fn among(&self) -> usize {
+    pub(super) fn among(&self) -> usize {
         let most = self.rankings.iter().map(|ranking| ranking.among).max().unwrap_or(0);
         most.min(self.targets.rows().len())
     }

@@ -76,9 +76,15 @@ fn result<T>(result: std::result::Result<T, Fault>) -> Result<Option<T>> {
 }
 
 impl Search<'_> {
+    /// The GPU to use, if any.
+    fn card(&self) -> Result<Option<Cuda>> {
+        let [queries, targets] = [self.queries.len(), self.among()].map(|count| count as u64);
+        card(queries * targets * self.queries.dim() as u64 * self.rankings.len() as u64)
+    }
+
     /// Runs on the GPU, if one is to be used.
     pub(super) fn run_on_gpu(&self) -> Result<Option<Vec<Found>>> {
-        let Some(card) = card()? else { return Ok(None) };
+        let Some(card) = self.card()? else { return Ok(None) };
         self.run_on(&card, self.targets.on_gpu().of(&card, self.targets.rows()))
     }
 
@@ -126,7 +132,7 @@ impl Search<'_> {
 
     /// The mean score of the best targets of each query by the only ranking, if a GPU computes it.
     pub(super) fn means_on_gpu(&self) -> Result<Option<Vec<f64>>> {
-        let Some(card) = card()? else { return Ok(None) };
+        let Some(card) = self.card()? else { return Ok(None) };
         let targets = self.targets.on_gpu().of(&card, self.targets.rows());
         let (Some(targets), Some(queries)) = (targets, place(&card, self.queries)) else { return Ok(None) };
         let progress = Progress::new(self.observer, self.stage, self.queries.len());
@@ -160,7 +166,7 @@ pub(super) fn mean_cosines_of_both(
         observer,
         stage: Stage::Preparing,
     };
-    let Some(card) = card()? else { return Ok(None) };
+    let Some(card) = search(0).card()? else { return Ok(None) };
     let [Some(x), Some(y)] = sides.map(|side| side.on_gpu().of(&card, side.rows())) else { return Ok(None) };
     let progress = Progress::new(observer, Stage::Preparing, sides[0].rows().len());
     let bias = sides.map(|side| side.unbiased().exact());

@@ -35,6 +35,7 @@ pub fn from_vectors(
         .with_trust(arguments.learning.trust.unwrap_or(by_default))
         .with_seed(global.seed);
     rounds.stage("learning");
+    crate::memory::keep_blocks_of_rounds();
     let learned = learn::learn(gathered.views, &gathered.tuples, &options, rounds);
     rounds.finish();
     let learned = learned?;

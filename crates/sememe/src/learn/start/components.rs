@@ -10,7 +10,6 @@ use rayon::prelude::*;
 use crate::error::Result;
 use crate::linalg::{Eigen, Mat, outer_gram, product_of_rows, times};
 use crate::prepare::column_means;
-use crate::random::Random;
 use crate::vectors::Matrix;
 
 /// Maximum number of steps, and the change of every direction below which the iteration has converged.
@@ -64,11 +63,11 @@ pub struct Components {
 }
 
 impl Components {
-    /// The directions of greatest skewness, from a random rotation: fixed points of `W ← E[(W z)² zᵀ]` with
-    /// orthonormalised rows (Hyvärinen's FastICA with the square as its nonlinearity).
-    pub fn of(words: &Whitened, random: &mut Random) -> Result<Self> {
+    /// The directions of greatest skewness, from the rotation that is nearest to `start`: fixed points of
+    /// `W ← E[(W z)² zᵀ]` with orthonormalised rows (Hyvärinen's FastICA with the square as its nonlinearity).
+    pub fn of(words: &Whitened, start: &Mat) -> Result<Self> {
         let (dim, n) = (words.directions.rows(), words.directions.cols());
-        let mut directions = orthogonal(&Mat::from_fn(dim, dim, |_, _| random.normal()))?;
+        let mut directions = orthogonal(start)?;
         for _ in 0..STEPS {
             let mut values = values(&directions, words);
             values.as_mut_slice().iter_mut().for_each(|value| *value *= *value);
@@ -121,6 +120,7 @@ fn orthogonal(a: &Mat) -> Result<Mat> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::random::Random;
 
     #[test]
     fn components_that_were_mixed_are_found_again() {
@@ -134,7 +134,8 @@ mod tests {
             (0..dim).map(|i| (0..dim).map(|j| mix[(i, j)] * source[j]).sum::<f64>() as f32).collect::<Vec<_>>()
         });
         let words = Whitened::of(&Matrix::new(mixed.collect(), dim), dim).unwrap();
-        let components = Components::of(&words, &mut random).unwrap();
+        let start = Mat::from_fn(dim, dim, |_, _| random.normal());
+        let components = Components::of(&words, &start).unwrap();
         for source in 0..dim {
             let correlation = |component: usize| {
                 let values = components.values.row(component).iter().enumerate();

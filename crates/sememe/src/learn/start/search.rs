@@ -17,6 +17,7 @@ use crate::moments::Shape;
 use crate::prepare::scale_to_unit;
 use crate::random::Random;
 use crate::vectors::Matrix;
+use rayon::prelude::*;
 
 /// Frequent words of each view for the independent components.
 const WORDS_FOR_COMPONENTS: usize = 10_000;
@@ -117,12 +118,8 @@ pub fn search(
         if chance.is_beaten() || is_hopeless || learner.watch.is_stopped {
             break;
         }
-        for fraction in COMPONENTS {
-            let count = (fraction * dim as f64).ceil() as usize;
-            let [of_x, of_y] = [&x, &y].map(|words| Components::of(&words.narrowed(count), random));
-            let (of_x, of_y) = (of_x?, of_y?);
-            let matched = times(&matching(&of_x, &of_y), &of_y.directions);
-            let found = transpose_times(&of_x.directions, &matched);
+        for found in matched_components([&x, &y], random)? {
+            let count = found.nrows();
             (0..count).for_each(|j| (0..count).for_each(|i| map[(i, j)] += found[(i, j)]));
         }
         learned = learner.learn_from(turned(&x, &y, &map)?)?;
@@ -137,6 +134,21 @@ pub fn search(
     }
     let rows = |mutual: &Mutual| [0, 1].map(|side| words[side].rows[mutual.rows[side]]);
     Ok(Unsupervised { rows: learned.mutual.iter().map(rows).collect(), model: learned.model, chance })
+}
+
+/// The map between the matched components of both views, for each number of them.
+fn matched_components([x, y]: [&Whitened; 2], random: &mut Random) -> Result<Vec<Mat>> {
+    let dim = x.rows.cols();
+    let counts = COMPONENTS.map(|fraction| (fraction * dim as f64).ceil() as usize);
+    let starts = counts.map(|count| [(); 2].map(|()| Mat::from_fn(count, count, |_, _| random.normal())));
+    let of_count = |(count, [of_x, of_y]): (usize, &[Mat; 2])| {
+        let components = |words: &Whitened, start: &Mat| Components::of(&words.narrowed(count), start);
+        let (of_x, of_y) = rayon::join(|| components(x, of_x), || components(y, of_y));
+        let (of_x, of_y) = (of_x?, of_y?);
+        let matched = times(&matching(&of_x, &of_y), &of_y.directions);
+        Ok(transpose_times(&of_x.directions, &matched))
+    };
+    counts.into_par_iter().zip(&starts).map(of_count).collect()
 }
 
 /// Unit latent vectors of the frequent words of both views, by a bilinear map `xᵀ map y` of whitened words. The
