@@ -2,6 +2,7 @@
 
 mod arguments;
 mod couple;
+mod data;
 mod grid;
 mod memory;
 mod probe;
@@ -20,6 +21,8 @@ use cudarc::driver::{CudaContext, CudaFunction, CudaSlice, CudaStream, DriverErr
 use self::arguments::{ListsArgument, QueriesArgument, ScreenArgument, TilesArgument};
 use self::couple::Couplings;
 pub use self::couple::{Coupled, Nearest, Similarities, Vectors};
+use self::data::Prepared;
+pub use self::data::{Lists, Queries, Rows, Targets};
 use self::grid::grid_of;
 pub use self::probe::{Description, Unavailable, descriptions};
 use self::program::{Layout, Program};
@@ -71,49 +74,6 @@ struct Shared {
     couplings: Mutex<Option<Arc<Couplings>>>,
     /// Page-locked memory that numbers are fetched by.
     staging: Mutex<Option<PinnedHostSlice<u8>>>,
-}
-
-/// Rows on a GPU.
-#[derive(Clone)]
-pub struct Rows {
-    prepared: Arc<Prepared>,
-}
-
-struct Prepared {
-    facts: Facts,
-    padded: usize,
-    values: CudaSlice<f32>,
-    factors: CudaSlice<f64>,
-    halves: CudaSlice<u16>,
-    lengths: CudaSlice<f64>,
-}
-
-/// Targets on a GPU.
-pub struct Targets {
-    rows: Rows,
-    count: usize,
-    bias: CudaSlice<f64>,
-    lengths: CudaSlice<f32>,
-    lower: CudaSlice<f32>,
-    upper: CudaSlice<f32>,
-    error: f32,
-}
-
-/// Queries on a GPU.
-pub struct Queries {
-    rows: Rows,
-    list: Option<CudaSlice<u32>>,
-    first: u32,
-    count: usize,
-    scale: f64,
-    inverses: CudaSlice<f32>,
-}
-
-/// Candidates on a GPU, each an estimate and a target.
-pub struct Lists {
-    capacity: usize,
-    candidates: CudaSlice<u64>,
-    counts: CudaSlice<u32>,
 }
 
 impl Cuda {
