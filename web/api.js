@@ -31,6 +31,9 @@ const query = (values) => {
   return new URLSearchParams(given).toString();
 };
 
+/** Milliseconds until a server that is still preparing a space is asked again. */
+const PAUSE = 1000;
+
 export class Http {
   constructor() {
     this.token = token();
@@ -53,6 +56,10 @@ export class Http {
     const problem = await response.json().then((answer) => answer.error, () => undefined);
     if (response.status === 401) {
       throw new Refused('This server asks for a token: open the address that `sememe serve` printed.', 'token');
+    }
+    if (problem?.code === 'preparing') {
+      await new Promise((resolve) => { setTimeout(resolve, PAUSE); });
+      return this.ask(path, { body, signal });
     }
     throw new Refused(problem?.message ?? `The server answered ${response.status}.`, problem?.code, problem);
   }

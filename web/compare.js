@@ -8,13 +8,13 @@ const LIMIT = 200;
 
 function row(app, other, from, to, one) {
   const common = new Set(one.before.filter((text) => one.after.includes(text)));
-  const list = (words, kind) => h('td', {}, words.map((text, at) => [at > 0 && ' ',
+  const list = (words, kind, { name }) => h('td', { 'data-name': name }, words.map((text, at) => [at > 0 && ' ',
     word(text, to, { class: `word ${common.has(text) ? 'common' : kind}` })]));
   return h('tr', {},
     h('th', { scope: 'row' }, h('a', { href: app.href('translate', { view: from, word: one.word }) }, word(one.word, from))),
     h('td', { class: 'confidence' }, h('span', { class: 'bar', 'aria-hidden': 'true' }, h('span', { style: { width: `${100 * one.overlap}%` } })),
       h('span', { class: 'number' }, percent(one.overlap))),
-    list(one.before, 'gone'), list(one.after, 'come'));
+    list(one.before, 'gone', app.space), list(one.after, 'come', other));
 }
 
 export function compareView(app, main, params) {

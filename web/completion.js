@@ -26,7 +26,7 @@ export class Completion {
     return rows.sort((a, b) => isSame(b) - isSame(a) || a - b).slice(0, limit);
   }
 
-  /** The rows of the words with the fewest edits from `text`, at most two. */
+  /** The words with the fewest edits from `text`, at most two: their rows, and how many edits. */
   suggest(text, limit) {
     const wanted = [...folded(text)];
     const found = [];
@@ -35,17 +35,22 @@ export class Completion {
       const distance = edits(wanted, [...word]);
       if (distance <= DISTANCE) found.push([distance, row]);
     }
-    return found.sort((a, b) => a[0] - b[0] || a[1] - b[1]).slice(0, limit).map(([, row]) => row);
+    return found.sort((a, b) => a[0] - b[0] || a[1] - b[1]).slice(0, limit).map(([distance, row]) => ({ row, distance }));
   }
 }
 
+/** The edits between two words, a swap of neighbours being one, up to a little more than counts. */
 function edits(a, b) {
+  let earlier = [];
   let before = [...b.keys(), b.length];
   for (let i = 0; i < a.length; i += 1) {
     const now = [i + 1];
-    for (let j = 0; j < b.length; j += 1) now.push(Math.min(now[j] + 1, before[j + 1] + 1, before[j] + (a[i] === b[j] ? 0 : 1)));
-    if (Math.min(...now) > DISTANCE) return DISTANCE + 1;
-    before = now;
+    for (let j = 0; j < b.length; j += 1) {
+      const isSwap = i > 0 && j > 0 && a[i] === b[j - 1] && a[i - 1] === b[j];
+      now.push(Math.min(now[j] + 1, before[j + 1] + 1, before[j] + (a[i] === b[j] ? 0 : 1), isSwap ? earlier[j - 1] + 1 : Infinity));
+    }
+    if (Math.min(...now, ...before) > DISTANCE) return DISTANCE + 1;
+    [earlier, before] = [before, now];
   }
   return before[b.length];
 }

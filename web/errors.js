@@ -25,10 +25,10 @@ function row(app, from, to, one) {
   const expected = [...new Set([one.gold_word, ...one.gold])].filter(Boolean);
   return h('tr', {},
     h('th', { scope: 'row' }, link(one.word, from)),
-    h('td', {}, link(one.chosen, to), one.confidence !== null && one.confidence !== undefined && h('span', { class: 'soft number' }, ` ${percent(one.confidence)}`)),
-    h('td', {}, expected.slice(0, 4).map((text, at) => [at > 0 && ', ', link(text, to)])),
-    h('td', { class: 'rank' }, one.gold_rank === null ? '–' : count(one.gold_rank)),
-    h('td', { class: 'rank' }, one.margin?.toFixed(3) ?? '–'),
+    h('td', { 'data-name': 'the space' }, link(one.chosen, to), one.confidence !== null && one.confidence !== undefined && h('span', { class: 'soft number' }, ` ${percent(one.confidence)}`)),
+    h('td', { 'data-name': 'the dictionary' }, expected.slice(0, 4).map((text, at) => [at > 0 && ', ', link(text, to)])),
+    h('td', { class: 'rank', 'data-name': 'its rank' }, one.gold_rank === null ? '–' : count(one.gold_rank)),
+    h('td', { class: 'rank', 'data-name': 'margin' }, one.margin?.toFixed(3) ?? '–'),
     h('td', {}, reason(one.reason)));
 }
 
@@ -100,7 +100,8 @@ export function errorsView(app, main, params) {
     const choose = h('button', { type: 'button', class: gold ? '' : 'main', onclick: () => file.click() }, 'Choose a file');
     file.tabIndex = -1;
     if (gold) {
-      show(loader, h('p', {}, h('strong', {}, gold.name), ` · ${count(gold.entries.length)} entries`), h('div', { class: 'actions' }, choose,
+      show(loader, h('p', {}, h('strong', {}, gold.name), ` · ${count(gold.entries.length)} entries`,
+        gold.skipped > 0 && ` · ${count(gold.skipped)} lines without a pair`), h('div', { class: 'actions' }, choose,
         h('button', { type: 'button', onclick: () => { app.gold.remove(from, to); show(result); drawLoader(); } }, 'Remove')), file);
       return;
     }

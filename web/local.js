@@ -33,7 +33,9 @@ export class Local {
     const hit = (one, row) => ({ view: one.name, word: one.words[row], row });
     const completions = views.flatMap((one) => this.completion(one).complete(prefix, limit).map((row) => hit(one, row)));
     completions.sort((a, b) => Number(b.word === prefix) - Number(a.word === prefix) || a.row - b.row);
-    const suggestions = completions.length ? [] : views.flatMap((one) => this.completion(one).suggest(prefix, SUGGESTIONS).map((row) => hit(one, row)));
+    const near = completions.length ? [] : views.flatMap((one) => this.completion(one).suggest(prefix, SUGGESTIONS).map((found) => ({ ...found, one })));
+    near.sort((a, b) => a.distance - b.distance || a.row - b.row);
+    const suggestions = near.map(({ one, row }) => hit(one, row));
     return { completions: completions.slice(0, limit), suggestions: suggestions.slice(0, SUGGESTIONS) };
   }
 
@@ -58,12 +60,15 @@ export class Local {
 
   async neighbors({ from, to, words, k }) {
     const [source, target] = [this.data.view(from), this.data.view(to)];
+    const unknown = words.filter((word) => !source.index.has(word));
+    const suggested = (word) => this.completion(source).suggest(word, SUGGESTIONS).map(({ row }) => source.words[row]);
     const neighbors = words.filter((word) => source.index.has(word)).map((word) => {
       const row = source.index.get(word);
       const scores = source === target ? this.data.ownCosines(source, row) : this.data.scores(source, row, target).cosines;
-      return { word, hits: top(scores, k).map((one) => ({ word: target.words[one], row: one, score: scores[one] })) };
+      const others = top(scores, k + 1).filter((one) => source !== target || one !== row).slice(0, k);
+      return { word, hits: others.map((one) => ({ word: target.words[one], row: one, score: scores[one] })) };
     });
-    return { from, to, criterion: 'nn', neighbors, unknown: [], suggestions: {} };
+    return { from, to, criterion: 'nn', neighbors, unknown, suggestions: Object.fromEntries(unknown.map((word) => [word, suggested(word)])) };
   }
 
   async explain({ from, word, to, k = 8 }, { signal } = {}) {

@@ -72,10 +72,10 @@ class MapView {
     this.lines = h('input', { type: 'checkbox', onchange: () => { this.hasLines = this.lines.checked; this.changed(); } });
     this.lines.checked = this.hasLines;
     this.stage = h('div', { class: 'stage', 'aria-busy': 'true' }, this.canvas, this.overlay, this.tip);
-    show(main, h('h1', { class: 'hidden' }, 'Map'), this.stage,
+    show(main, h('h1', { class: 'hidden' }, 'Map'), this.stage, h('div', { class: 'floating' },
       h('div', { class: 'panel' }, this.search, this.legend,
         h('label', { class: 'check' }, this.lines, 'Join translations'), this.layouts, this.progress),
-      zooms, this.info);
+      zooms, this.info));
     this.context = this.overlay.getContext('2d');
     steer(this.overlay, this.camera, {
       changed: () => { this.hasMoved = true; this.changed(); }, hover: (place) => this.hover(place), click: (place) => this.click(place),

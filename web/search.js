@@ -39,12 +39,6 @@ export function searchBox(app, { label, placeholder, view, value, onpick, keeps 
   const pick = (option) => {
     asked?.abort();
     asked = null;
-    if (option.view === undefined) {
-      // A suggested spelling: completed again, which tells its views.
-      input.value = option.word;
-      complete();
-      return;
-    }
     input.value = keeps ? option.word : '';
     close();
     onpick(option);
@@ -54,7 +48,7 @@ export function searchBox(app, { label, placeholder, view, value, onpick, keeps 
     const items = found.map((option, at) => h('li', {
       id: `${id}-${at}`, role: 'option', 'aria-selected': 'false',
       onmousedown: (event) => { event.preventDefault(); pick(option); },
-    }, word(option.word, option.view), option.view && h('span', { class: `label ${colour(app.space, option.view)}` },
+    }, word(option.word, option.view), h('span', { class: `label ${colour(app.space, option.view)}` },
       h('span', { class: 'swatch' }), languageName(option.view))));
     const heading = (text) => h('li', { class: 'hint', role: 'presentation' }, text);
     show(list, isSuggestion && heading(found.length ? 'Not a word here. Did you mean' : 'Not a word of this space'), items);
@@ -73,7 +67,7 @@ export function searchBox(app, { label, placeholder, view, value, onpick, keeps 
       const answer = await app.api.complete({ space: app.space.name, view, prefix, limit: LIMIT }, { signal: mine.signal });
       if (mine !== asked || document.activeElement !== input) return;
       if (answer.completions.length) offer(answer.completions, false);
-      else offer(answer.suggestions.map((one) => (typeof one === 'string' ? { word: one, view } : one)), true);
+      else offer(answer.suggestions, true);
     } catch (error) {
       if (error.name !== 'AbortError') close();
     }
@@ -91,7 +85,7 @@ export function searchBox(app, { label, placeholder, view, value, onpick, keeps 
     const found = answer?.completions ?? [];
     const exact = found.find((one) => one.word === text) ?? found[0];
     if (exact) pick(exact);
-    else if (answer) offer(answer.suggestions.map((one) => (typeof one === 'string' ? { word: one, view } : one)), true);
+    else if (answer) offer(answer.suggestions, true);
   };
   input.addEventListener('input', later);
   input.addEventListener('blur', () => setTimeout(close, 100));

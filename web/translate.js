@@ -69,7 +69,7 @@ function card(app, from, answer) {
   const head = h('tr', {},
     h('th', { scope: 'col' }, 'candidate'), h('th', { scope: 'col', class: 'confidence', title: 'How likely the candidate is right' }, 'sure'),
     criteria.map(([, name, title]) => h('th', { scope: 'col', class: 'rank', title }, name)),
-    h('th', { scope: 'col', title: 'The best translation of the candidate' }, 'way back'));
+    h('th', { scope: 'col', class: 'back', title: 'The best translation of the candidate' }, 'way back'));
   const missed = [...gold].filter((one) => !candidates.some((candidate) => candidate.word === one));
   const unsure = candidates[0] && hasConfidence(candidates[0]) && candidates[0].confidence < 0.15;
   return h('section', { class: `card ${colour(app.space, view)}`, 'aria-label': languageName(view) },
@@ -80,16 +80,11 @@ function card(app, from, answer) {
       : h('p', { class: 'soft' }, 'No candidates.'),
     unsure && h('p', { class: 'soft note' }, 'None of these is likely: perhaps the word has no translation among the words here.'),
     missed.length > 0 && h('p', { class: 'soft note' }, 'Your dictionary says ',
-      missed.map((one, at) => [at > 0 && ', ', h('a', { href: app.href('translate', { view, word: one }) }, word(one, view))]), '.'));
+links(app, view, missed), '.'));
 }
 
-async function headword(app, from, place, signal) {
-  const answer = await app.api.neighbors({
-    space: app.space.name, from: from.view, to: from.view, words: [from.word], k: NEIGHBOURS + 1, criterion: 'nn',
-  }, { signal });
-  const near = answer.neighbors[0]?.hits.filter((hit) => hit.word !== from.word).slice(0, NEIGHBOURS) ?? [];
-  show(place, near.length > 0 && [`Near it in ${languageName(from.view)}: `,
-    near.map((hit, at) => [at > 0 && ', ', h('a', { href: app.href('translate', { view: from.view, word: hit.word }) }, word(hit.word, from.view))])]);
+function links(app, view, words) {
+  return words.map((text, at) => [at > 0 && ', ', h('a', { href: app.href('translate', { view, word: text }) }, word(text, view))]);
 }
 
 export function translateView(app, main, params) {
@@ -114,8 +109,14 @@ export function translateView(app, main, params) {
     search.input.value = text;
     content.setAttribute('aria-busy', 'true');
     try {
+      // It says which words it does not know, where the candidates of an unknown word would be an error.
+      const around = await app.api.neighbors({ space: app.space.name, from: from.view, to: from.view, words: [text], k: NEIGHBOURS, criterion: 'nn' }, { signal });
+      if (around.unknown.length) {
+        app.announce('No such word');
+        return show(content, unknown(app, from, around.suggestions[text] ?? []));
+      }
       const answer = await app.api.explain({ space: app.space.name, from: from.view, word: text, k: CANDIDATES }, { signal });
-      const near = h('p', { class: 'near' });
+      const near = around.neighbors[0].hits.map((hit) => hit.word);
       const hinted = h('div', { class: 'hints' });
       const size = app.space.views.find((one) => one.name === from.view)?.words;
       show(content,
@@ -125,14 +126,13 @@ export function translateView(app, main, params) {
             h('span', { class: 'soft' }, `word ${count(answer.row + 1)} of ${count(size)}`),
             answer.training && mark('training'),
             app.api.views.includes('map') && h('a', { class: 'onmap', href: app.href('map', { word: `${from.view}:${text}` }) }, icon('pin'), 'Show on the map')),
-          near),
+          near.length > 0 && h('p', { class: 'near' }, `Near it in ${languageName(from.view)}: `, links(app, from.view, near))),
         hinted,
         h('div', { class: 'cards' }, answer.to.map((one) => card(app, from, one))));
       app.announce(`Translations of ${text}`);
-      await Promise.all([headword(app, from, near, signal), hints(app, from, answer, hinted, signal)]);
+      await hints(app, from, answer, hinted, signal);
     } catch (error) {
-      if (error.name === 'AbortError') return;
-      unknown(app, content, from, error);
+      if (error.name !== 'AbortError') show(content, failure(error));
     } finally {
       if (!signal.aborted) content.removeAttribute('aria-busy');
     }
@@ -141,17 +141,10 @@ export function translateView(app, main, params) {
   return { update, close: () => asked?.abort() };
 }
 
-/** A word that the view does not have: what is said about it, and the closest spellings. */
-async function unknown(app, content, from, error) {
-  const suggestions = h('p', { class: 'suggestions' });
-  const isUnknown = error.code === 'unknown_word';
-  const said = isUnknown ? h('p', { class: 'notice', role: 'alert' }, word(from.word, from.view), ` is not among the words of ${languageName(from.view)} here.`) : failure(error);
-  show(content, said, suggestions);
-  if (!isUnknown) return;
-  const answer = await app.api.complete({ space: app.space.name, view: from.view, prefix: from.word, limit: 5 }).catch(() => null);
-  const found = (answer?.suggestions ?? []).map((one) => (typeof one === 'string' ? one : one.word));
-  if (found.length) {
-    show(suggestions, 'Did you mean ', found.map((one, at) => [at > 0 && ', ',
-      h('a', { href: app.href('translate', { view: from.view, word: one }) }, word(one, from.view))]), '?');
-  }
+/** A word that the view does not have, and the closest spellings. */
+function unknown(app, from, spellings) {
+  return [
+    h('p', { class: 'notice', role: 'alert' }, word(from.word, from.view), ` is not among the words of ${languageName(from.view)} here.`),
+    spellings.length > 0 && h('p', { class: 'suggestions' }, 'Did you mean ', links(app, from.view, spellings), '?'),
+  ];
 }

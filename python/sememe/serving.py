@@ -6,6 +6,7 @@ import html
 import io
 import json
 import os
+import time
 import urllib.error
 import urllib.parse
 import urllib.request
@@ -221,12 +222,18 @@ class Client:
             headers["Content-Type"] = "application/json"
             data = json.dumps({name: value for name, value in body.items() if value is not None}).encode()
         request = urllib.request.Request(self._url + path, data, headers)
-        try:
-            with urllib.request.urlopen(request, timeout=self._timeout) as answer:
-                return answer.read()
-        except urllib.error.HTTPError as error:
-            with error:
-                raise _problem(error.code, error.read()) from None
+        end = time.monotonic() + self._timeout
+        while True:
+            try:
+                with urllib.request.urlopen(request, timeout=self._timeout) as answer:
+                    return answer.read()
+            except urllib.error.HTTPError as error:
+                with error:
+                    problem = _problem(error.code, error.read())
+                # The first start on a space takes a while, and says when to ask again.
+                if problem.code != "preparing" or time.monotonic() > end:
+                    raise problem from None
+                time.sleep(float(error.headers.get("Retry-After", 1)))
 
     def __repr__(self) -> str:
         return f"Client({self._url!r})"

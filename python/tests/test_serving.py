@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import http.server
+import json
+import threading
 import urllib.request
 
 import numpy as np
@@ -67,6 +70,34 @@ def test_a_token_is_needed_and_sent(space):
         with pytest.raises(sememe.ServerError) as problem:
             sememe.Client(server.url.partition("#")[0]).spaces()
         assert (problem.value.status, problem.value.code) == (401, "token")
+
+
+class Preparing(http.server.BaseHTTPRequestHandler):
+    """Answers the second request, and says to the first that it prepares what that asks for."""
+
+    asked = 0
+
+    def do_GET(self):
+        Preparing.asked += 1
+        is_ready = Preparing.asked > 1
+        error = {"error": {"code": "preparing", "message": "ask again in a moment"}}
+        body = json.dumps({"spaces": []} if is_ready else error).encode()
+        self.send_response(200 if is_ready else 429)
+        self.send_header("Retry-After", "0")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):
+        pass
+
+
+def test_a_server_that_still_prepares_is_asked_again():
+    with http.server.HTTPServer(("127.0.0.1", 0), Preparing) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        client = sememe.Client(f"http://127.0.0.1:{server.server_port}")
+        assert client.spaces() == [] and Preparing.asked == 2
+        server.shutdown()
 
 
 def test_a_notebook_shows_the_page(space):

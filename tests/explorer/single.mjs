@@ -15,10 +15,12 @@ const COMPARED = 1500;
 const AGREE = 0.99;
 const AGREE_BY_BYTES = 0.97;
 
-/** Words whose ranks by PMI are compared. */
-const EXPLAINED = 40;
-/** The most that PMI, of tens of nats, may differ by the bytes of vectors. */
-const NATS = 1;
+/** Words whose ranks by PMI are compared: so many that a standard error is less than the share that may differ. */
+const EXPLAINED = 200;
+/** The share of first ones by PMI that must agree. The second is often nearly as good. */
+const FIRSTS_BY_BYTES = 0.95;
+/** How much PMI, of tens of nats, may differ by the bytes of vectors. */
+const NATS = 0.75;
 
 /** The page's own backend, outside of a browser. */
 async function backend(path, folder) {
@@ -93,14 +95,14 @@ export async function single({ test, servers, spaces, folder }) {
   await test('one file: ranks by PMI are those of the server', { origin: url }, async () => {
     const { local } = await backend(path, folder);
     const words = (await local.words({ view: 'en' })).slice(0, EXPLAINED);
-    const [places, firsts] = [[], []];
+    const [near, places, firsts] = [[], [], []];
     for (const word of words) {
       const expected = await servers.one.ask('/v1/explain', { from: 'en', word, k: 8 });
       for (const { view, candidates } of (await local.explain({ from: 'en', word, k: 8 })).to) {
         const known = new Map(expected.to.find((one) => one.view === view).candidates.map((one) => [one.word, one]));
         for (const { ranks, scores, word: found } of candidates.filter((one) => known.has(one.word))) {
           const other = known.get(found);
-          assert.ok(Math.abs(scores.pmi - other.scores.pmi) <= NATS, `${word} ${found}: ${scores.pmi} ${other.scores.pmi}`);
+          near.push(Math.abs(scores.pmi - other.scores.pmi) <= NATS);
           places.push(Math.abs(ranks.pmi - other.ranks.pmi) <= Math.max(1, 0.1 * other.ranks.pmi));
           if (other.ranks.pmi === 1) firsts.push(ranks.pmi === 1);
         }
@@ -108,7 +110,8 @@ export async function single({ test, servers, spaces, folder }) {
     }
     const share = (agree) => agree.filter(Boolean).length / agree.length;
     console.log(`     ${(100 * share(firsts)).toFixed(1)} % of ${firsts.length} first ones agree, ${(100 * share(places)).toFixed(1)} % of ${places.length} ranks nearly`);
-    assert.ok(firsts.length > EXPLAINED && share(firsts) >= AGREE_BY_BYTES && share(places) >= AGREE_BY_BYTES);
+    assert.ok(firsts.length > EXPLAINED && share(firsts) >= FIRSTS_BY_BYTES && share(places) >= AGREE_BY_BYTES);
+    assert.ok(share(near) >= AGREE, `${share(near)} of PMI within ${NATS}`);
   });
 
   const hostilePath = `${folder}/hostile.html`;

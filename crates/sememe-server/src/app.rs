@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use sememe::observe::{Event, Observer};
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::spawn_blocking;
 
 use crate::event::{self, Log};
@@ -20,6 +20,8 @@ use crate::served::Served;
 /// Requests beside the searches of [`Passes`] that compute at the same time, and those of them that take long.
 const QUICK: usize = 4;
 const SLOW: usize = 2;
+/// Pairs of views that are prepared at the same time: one that the server would prepare anyway, and one that is asked for.
+const PREPARED: usize = 2;
 
 pub(crate) struct App {
     pub(crate) options: Options,
@@ -29,6 +31,7 @@ pub(crate) struct App {
     pub(crate) log: Log,
     quick: Semaphore,
     slow: Semaphore,
+    preparing: Arc<Semaphore>,
     /// Whether the server ends, and nothing long is to go on.
     has_ended: AtomicBool,
 }
@@ -44,8 +47,9 @@ pub(crate) enum Effort {
 
 impl App {
     pub(crate) fn new(options: Options, spaces: Vec<Served>, passes: Passes, metrics: Arc<Metrics>, log: Log) -> Self {
-        let (quick, slow) = (Semaphore::new(QUICK), Semaphore::new(SLOW));
-        App { options, spaces, passes, metrics, log, quick, slow, has_ended: AtomicBool::new(false) }
+        let (quick, slow, preparing) =
+            (Semaphore::new(QUICK), Semaphore::new(SLOW), Arc::new(Semaphore::new(PREPARED)));
+        App { options, spaces, passes, metrics, log, quick, slow, preparing, has_ended: AtomicBool::new(false) }
     }
 
     /// Stops what the server does by itself.
@@ -82,6 +86,19 @@ impl App {
     /// When a request that begins now is given up.
     pub(crate) fn deadline(&self) -> Instant {
         Instant::now() + self.options.timeout
+    }
+
+    /// Waits until another pair of views may be prepared.
+    pub(crate) async fn permit_to_prepare(&self) -> Result<OwnedSemaphorePermit, Problem> {
+        self.preparing.clone().acquire_owned().await.map_err(|_| Problem::bug())
+    }
+
+    /// What a request is told whose time is up.
+    pub(crate) fn out_of_time(&self) -> Problem {
+        match self.preparing.available_permits() < PREPARED {
+            true => Problem::preparing(),
+            false => Problem::too_long(),
+        }
     }
 
     /// Computes something outside of the threads that talk to clients. It is stopped at the deadline, and when nobody
@@ -126,5 +143,26 @@ pub(crate) fn shortened(text: &str) -> String {
     match text.chars().count() > MOST {
         true => text.chars().take(MOST).chain(['…']).collect(),
         false => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::response::IntoResponse;
+
+    use super::*;
+
+    #[test]
+    fn whose_time_is_up_is_told_whether_to_ask_again() {
+        let metrics = Arc::new(Metrics::default());
+        let passes = Passes::start(1, 1, metrics.clone()).unwrap();
+        let app = App::new(Options::default(), Vec::new(), passes, metrics, Box::new(|_| {}));
+        let status = || app.out_of_time().into_response().status().as_u16();
+        assert_eq!(status(), 422);
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).build().unwrap();
+        let permit = runtime.block_on(app.permit_to_prepare()).unwrap();
+        assert_eq!(status(), 429);
+        drop(permit);
+        assert_eq!(status(), 422);
     }
 }

@@ -33,7 +33,7 @@ pub(crate) struct Opened {
     pub(crate) views: Vec<Words>,
     pub(crate) layouts: Layouts,
     /// Held while a retriever from one view to another is prepared, so that it is done once.
-    preparing: Vec<tokio::sync::Mutex<()>>,
+    preparing: Vec<Arc<tokio::sync::Mutex<()>>>,
     /// Retrievers that were prepared before. The space keeps those that were used last.
     prepared: Mutex<HashSet<(usize, usize, String)>>,
     translators: Mutex<HashMap<Direction, Arc<Translator>>>,
@@ -108,7 +108,7 @@ impl Opened {
             Ok(Words { name, embeddings, completions: OnceLock::new(), lengths: OnceLock::new() })
         };
         let views = names.collect::<Vec<_>>().into_par_iter().map(open).collect::<sememe::Result<Vec<_>>>()?;
-        let preparing = (0..views.len() * views.len()).map(|_| tokio::sync::Mutex::default()).collect();
+        let preparing = (0..views.len() * views.len()).map(|_| Arc::default()).collect();
         let opened = Opened {
             number: NUMBER.fetch_add(1, Ordering::Relaxed),
             name: name.to_owned(),
@@ -191,8 +191,8 @@ impl Opened {
     }
 
     /// Waits until nobody else prepares a retriever between two views. Others that need the same one wait for it.
-    pub(crate) async fn turn(&self, from: usize, to: usize) -> tokio::sync::MutexGuard<'_, ()> {
-        self.preparing[from * self.views.len() + to].lock().await
+    pub(crate) async fn turn(&self, from: usize, to: usize) -> tokio::sync::OwnedMutexGuard<()> {
+        self.preparing[from * self.views.len() + to].clone().lock_owned().await
     }
 
     pub(crate) fn retriever(

@@ -17,6 +17,9 @@ use crate::opened::Opened;
 
 /// How often spaces are looked at.
 const GLANCE: Duration = Duration::from_millis(500);
+/// By how much the layout of a map steps back: beside a busy thread it gets about a tenth of a core (`man 7 sched`).
+#[cfg(target_os = "linux")]
+const LATER: i32 = 10;
 /// More words than the library searches for without preparations.
 const MANY: usize = 32;
 
@@ -53,6 +56,9 @@ async fn keep(app: Arc<App>, place: usize) {
     }
 }
 
+/// What most requests ask by, and what is prepared without being asked for.
+const USUAL: [Criterion; 2] = [Criterion::CSLS, Criterion::Nn];
+
 /// Prepares a retriever. Its first search of many words prepares what those of few then use.
 fn warm_up(
     opened: &Opened,
@@ -77,7 +83,14 @@ fn lay_out(app: &Arc<App>, place: usize, opened: Arc<Opened>) {
             rayon::ThreadPoolBuilder::new().thread_name(|_| "map".to_owned()).start_handler(|_| step_back()).build();
         let done = pool.map(|pool| pool.install(|| opened.layouts.compute(&opened, &go_on)));
         match done {
-            Ok(Ok(())) => app.notice(format!("the map of {} is laid out", opened.name)),
+            Ok(Ok(kept)) => {
+                let again = if kept {
+                    ""
+                } else {
+                    "; its folder cannot be written to, so that the next start lays it out again"
+                };
+                app.notice(format!("the map of {} is laid out{again}", opened.name));
+            }
             _ if is_over() => {}
             _ => app.notice(format!("the map of {} could not be laid out by neighbours", opened.name)),
         }
@@ -86,12 +99,13 @@ fn lay_out(app: &Arc<App>, place: usize, opened: Arc<Opened>) {
     let _ = thread::Builder::new().name("map".to_owned()).spawn(work);
 }
 
-/// Lets other threads of this machine go first.
+/// Lets other threads of this machine go first. At the lowest priority of all, a busy machine would never lay out a map.
 fn step_back() {
     #[cfg(target_os = "linux")]
-    // SAFETY: it changes the priority of the calling thread alone; if it cannot, nothing changes.
+    // SAFETY: both calls are about the calling thread alone; if its priority cannot be changed, nothing changes.
     unsafe {
-        libc::setpriority(libc::PRIO_PROCESS, 0, 19);
+        let own = libc::getpriority(libc::PRIO_PROCESS, 0);
+        libc::setpriority(libc::PRIO_PROCESS, 0, own + LATER);
     }
 }
 
@@ -112,18 +126,32 @@ async fn prepare_pairs(app: &Arc<App>, opened: &Arc<Opened>) {
             if opened.views[from].len() == 0 {
                 continue;
             }
-            let _turn = opened.turn(from, to).await;
-            let work = opened.clone();
-            let ending = app.clone();
-            let prepared = spawn_blocking(move || {
-                let go_on =
-                    |_: Event| if ending.has_ended() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
-                [Criterion::CSLS, Criterion::Nn].map(|criterion| warm_up(&work, from, to, criterion, &go_on))
-            });
-            if !matches!(prepared.await, Ok([Ok(()), Ok(())])) && !app.has_ended() {
+            if prepare_pair(app, opened, from, to).await.is_err() && !app.has_ended() {
                 let pair = [from, to].map(|view| opened.views[view].name.as_str()).join(" to ");
                 app.notice(format!("retrieval from {pair} in {} could not be prepared", opened.name));
             }
         }
     }
+}
+
+/// Whether a criterion is prepared from one view to another without being asked for.
+pub(crate) fn is_usual(from: usize, to: usize, criterion: Criterion) -> bool {
+    from != to && USUAL.contains(&criterion)
+}
+
+/// Prepares retrieval by the usual criteria between two views, if nobody did. It goes on when nobody waits for it any more:
+/// a request may have less time than it takes, and the next one is to find it done.
+pub(crate) async fn prepare_pair(app: &Arc<App>, opened: &Arc<Opened>, from: usize, to: usize) -> Result<(), Problem> {
+    let turn = opened.turn(from, to).await;
+    if USUAL.into_iter().all(|criterion| opened.is_prepared(from, to, criterion)) {
+        return Ok(());
+    }
+    let permit = app.permit_to_prepare().await?;
+    let (app, opened) = (app.clone(), opened.clone());
+    let prepared = spawn_blocking(move || {
+        let _held = (turn, permit);
+        let go_on = |_: Event| if app.has_ended() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
+        USUAL.into_iter().try_for_each(|criterion| warm_up(&opened, from, to, criterion, &go_on))
+    });
+    prepared.await.unwrap_or_else(|_| Err(Problem::bug()))
 }

@@ -24,6 +24,7 @@ use crate::app::{App, Effort, shortened};
 use crate::http::Problem;
 use crate::opened::{Opened, check_word};
 use crate::options::MOST_CANDIDATES;
+use crate::upkeep::{is_usual, prepare_pair};
 
 /// One name or several.
 #[derive(Deserialize)]
@@ -67,12 +68,15 @@ fn check_words(app: &App, words: &[String]) -> Result<(), Problem> {
 
 /// A retriever, prepared if need be. Those who need the same one wait for each other.
 async fn retriever(
-    app: &App,
+    app: &Arc<App>,
     opened: &Arc<Opened>,
     from: usize,
     to: usize,
     criterion: Criterion,
 ) -> Result<Retriever, Problem> {
+    if is_usual(from, to, criterion) && !opened.is_prepared(from, to, criterion) {
+        prepare_pair(app, opened, from, to).await?;
+    }
     let effort = match opened.is_prepared(from, to, criterion) {
         true => Effort::Quick,
         false => Effort::Slow,

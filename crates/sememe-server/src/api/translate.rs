@@ -73,7 +73,7 @@ pub(super) fn targets(opened: &Opened, from: usize, to: Option<&Names>) -> Resul
 }
 
 async fn translator(
-    app: &App,
+    app: &Arc<App>,
     opened: &Arc<Opened>,
     from: usize,
     to: &[usize],

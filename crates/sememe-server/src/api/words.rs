@@ -6,12 +6,14 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
+use sememe::translate::closest_spellings;
+use sememe::vectors::Vocabulary;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::app::{App, Effort};
 use crate::http::{Params, Problem};
-use crate::opened::check_word;
+use crate::opened::{Opened, check_word};
 
 /// Completions of a prefix where the request does not say how many.
 const COMPLETIONS: usize = 8;
@@ -50,17 +52,35 @@ pub(crate) async fn complete(
         found.truncate(limit);
         let mut suggestions = Vec::new();
         if found.is_empty() && !asked.prefix.is_empty() {
-            suggestions = views.iter().flat_map(|&view| opened.spellings(view, &asked.prefix)).collect();
-            suggestions.dedup();
+            suggestions = spellings(&opened, &views, &asked.prefix)?;
+            suggestions.truncate(limit);
         }
-        let completion = |&(row, view): &(usize, usize)| -> Result<Value, Problem> {
+        let described = |(row, view): (usize, usize)| -> Result<Value, Problem> {
             let word = opened.views[view].embeddings()?.word(row);
             Ok(json!({ "view": opened.views[view].name, "word": word, "row": row }))
         };
-        let completions = found.iter().map(completion).collect::<Result<Vec<_>, _>>()?;
+        let completions = found.into_iter().map(described).collect::<Result<Vec<_>, _>>()?;
+        let suggestions = suggestions.into_iter().map(described).collect::<Result<Vec<_>, _>>()?;
         Ok(json!({ "completions": completions, "suggestions": suggestions }))
     });
     Ok(Json(found.await?))
+}
+
+/// The closest spellings in several views, each with its row and its view: the closest ones first, and of those the most frequent.
+fn spellings(opened: &Opened, views: &[usize], word: &str) -> Result<Vec<(usize, usize)>, Problem> {
+    let mut found: Vec<(usize, usize, String)> = Vec::new();
+    for &view in views {
+        let words = opened.views[view].embeddings()?.vocabulary();
+        let near = opened.spellings(view, word).into_iter();
+        found.extend(near.filter_map(|near| words.get(&near).map(|row| (row, view, near))));
+    }
+    found.sort_unstable();
+    let together: Vocabulary = found.iter().map(|(_, _, near)| near.as_str()).collect();
+    let order = closest_spellings(&together, word, together.len());
+    let place = |near: &str| order.iter().position(|other| *other == near);
+    let mut placed: Vec<_> = found.iter().map(|(row, view, near)| (place(near), *row, *view)).collect();
+    placed.sort_unstable();
+    Ok(placed.into_iter().map(|(_, row, view)| (row, view)).collect())
 }
 
 #[derive(Deserialize)]

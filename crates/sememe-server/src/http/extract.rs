@@ -1,22 +1,24 @@
 //! What requests ask for: JSON in their body, or parameters in their address.
 
-use axum::body::Bytes;
+use std::sync::Arc;
+
+use axum::body::{Bytes, HttpBody};
 use axum::extract::{FromRequest, FromRequestParts, Query, Request};
 use axum::http::StatusCode;
 use axum::http::request::Parts;
 use serde::de::DeserializeOwned;
 
 use super::Problem;
-use crate::app::shortened;
+use crate::app::{App, shortened};
 
 /// The JSON object in the body of a request. Unknown fields are mistakes: a misspelled one would silently not count.
 pub(crate) struct Body<T>(pub(crate) T);
 
-impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
+impl<T: DeserializeOwned> FromRequest<Arc<App>> for Body<T> {
     type Rejection = Problem;
 
-    async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
-        let bytes = bytes(request, state).await?;
+    async fn from_request(request: Request, app: &Arc<App>) -> Result<Self, Problem> {
+        let bytes = bytes(request, app).await?;
         let parsed = serde_json::from_slice(&bytes);
         parsed.map(Body).map_err(|error| {
             let message = format!("the body is not the JSON that is expected: {}", shortened(&error.to_string()));
@@ -26,12 +28,17 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
 }
 
 /// The whole body of a request.
-pub(crate) async fn bytes<S: Send + Sync>(request: Request, state: &S) -> Result<Bytes, Problem> {
-    Bytes::from_request(request, state).await.map_err(|rejection| match rejection.status() {
-        StatusCode::PAYLOAD_TOO_LARGE => {
-            let message = "the body is larger than the server allows; ask for less at a time";
-            Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", message)
-        }
+pub(crate) async fn bytes(request: Request, app: &Arc<App>) -> Result<Bytes, Problem> {
+    let too_large = || {
+        let message = "the body is larger than the server allows; ask for less at a time";
+        Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", message)
+    };
+    // What is announced need not be waited for.
+    if request.body().size_hint().lower() > app.options.max_body as u64 {
+        return Err(too_large());
+    }
+    Bytes::from_request(request, app).await.map_err(|rejection| match rejection.status() {
+        StatusCode::PAYLOAD_TOO_LARGE => too_large(),
         _ => Problem::bad("bad_body", "the body could not be read"),
     })
 }

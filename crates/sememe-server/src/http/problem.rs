@@ -34,9 +34,15 @@ impl Problem {
         Self::new(StatusCode::TOO_MANY_REQUESTS, "busy", "too many requests are waiting; try again in a moment")
     }
 
+    /// What the request needs is not ready yet.
+    pub(crate) fn preparing() -> Self {
+        let message = "the server still compares the words of a space with each other, which it does once and keeps; ask again in a moment";
+        Self::new(StatusCode::TOO_MANY_REQUESTS, "preparing", message)
+    }
+
     /// The request takes too long.
     pub(crate) fn too_long() -> Self {
-        let message = "this takes longer than the server allows; ask for less, ask again if the server has just started, or start it with a longer --timeout";
+        let message = "this takes longer than the server allows; ask for less, or start it with a longer --timeout";
         Self::new(StatusCode::UNPROCESSABLE_ENTITY, "timeout", message)
     }
 

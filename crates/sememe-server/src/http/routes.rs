@@ -72,7 +72,7 @@ pub(crate) fn router(app: &Arc<App>) -> Router {
 /// Gives up a request that takes too long, reading its body included.
 async fn in_time(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
     let answer = tokio::time::timeout(app.options.timeout, next.run(request)).await;
-    answer.unwrap_or_else(|_| Problem::too_long().into_response())
+    answer.unwrap_or_else(|_| app.out_of_time().into_response())
 }
 
 async fn nothing_here() -> Problem {

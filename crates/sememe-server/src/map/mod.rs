@@ -155,15 +155,14 @@ impl Layouts {
         kept.is_some_and(|places| self.neighbours.set(Arc::new(Places(places))).is_ok())
     }
 
-    /// Computes the layout by neighbours, which takes minutes, and keeps it in the space where that can be written to.
-    pub(crate) fn compute(&self, opened: &Opened, observer: &dyn Observer) -> Result<(), Problem> {
+    /// Computes the layout by neighbours, which takes minutes, and keeps it in the space. Says whether that can be written to.
+    pub(crate) fn compute(&self, opened: &Opened, observer: &dyn Observer) -> Result<bool, Problem> {
         let start = self.principal(opened)?;
         let progress = |share: f64| self.progress.store((1000.0 * share) as u32, Ordering::Relaxed);
         let places = neighbours::places(opened, &Laid::of(opened), &start.0, observer, &progress)?;
-        // In a folder that cannot be written to, it is computed again at the next start.
-        let _ = opened.space.keep_layout(Layout::Tsne.name(), &places);
+        let kept = opened.space.keep_layout(Layout::Tsne.name(), &places).is_ok();
         let _ = self.neighbours.set(Arc::new(Places(places)));
-        Ok(())
+        Ok(kept)
     }
 
     /// The layout by principal components, computed on first use.

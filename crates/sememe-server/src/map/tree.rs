@@ -38,6 +38,10 @@ pub(super) struct Repulsion {
 
 impl Tree {
     pub(super) fn new(places: &[[f32; 2]]) -> Self {
+        Self::with_angle(places, ANGLE)
+    }
+
+    fn with_angle(places: &[[f32; 2]], angle: f32) -> Self {
         let largest = places.iter().flatten().fold(f32::MIN_POSITIVE, |largest, x| largest.max(x.abs()));
         let width = 2.0 * largest;
         let cell = |x: f32| (((x + largest) / width) * ((1 << BITS) - 1) as f32) as u32;
@@ -50,12 +54,12 @@ impl Tree {
         let codes: Vec<u32> = order.iter().map(|(code, _)| *code).collect();
         let places = order.iter().map(|&(_, point)| places[point as usize]).collect();
         let mut tree = Tree { nodes: Vec::with_capacity(codes.len() / 2), places };
-        tree.divide(&codes, 0, codes.len(), 0, width);
+        tree.divide(&codes, [0, codes.len()], 0, width, angle);
         tree
     }
 
     /// Adds the nodes of a range of points whose codes agree in their first `level` pairs of bits.
-    fn divide(&mut self, codes: &[u32], first: usize, last: usize, level: u32, width: f32) {
+    fn divide(&mut self, codes: &[u32], [first, last]: [usize; 2], level: u32, width: f32, angle: f32) {
         let count = (last - first) as f32;
         let sum = self.places[first..last]
             .iter()
@@ -63,7 +67,7 @@ impl Tree {
         let [x, y] = sum.map(|sum| (sum / f64::from(count.max(1.0))) as f32);
         let is_leaf = last - first <= LEAF || level == BITS;
         let at = self.nodes.len();
-        let limit = (width / ANGLE) * (width / ANGLE);
+        let limit = (width / angle) * (width / angle);
         let points = is_leaf.then_some((first as u32, last as u32));
         self.nodes.push(Node { x, y, mass: count, limit, after: 0, points });
         if !is_leaf {
@@ -72,7 +76,7 @@ impl Tree {
             for quarter in 0..4 {
                 let end = start + codes[start..last].partition_point(|code| (code >> shift) & 3 <= quarter);
                 if end > start {
-                    self.divide(codes, start, end, level + 1, 0.5 * width);
+                    self.divide(codes, [start, end], level + 1, 0.5 * width, angle);
                 }
                 start = end;
             }
@@ -140,24 +144,39 @@ mod tests {
         all
     }
 
+    fn length([x, y]: [f32; 2]) -> f32 {
+        x.hypot(y)
+    }
+
+    /// The mean error of sums and of forces, each as a share of its mean.
+    fn errors(places: &[[f32; 2]], angle: f32) -> [f32; 2] {
+        let tree = Tree::with_angle(places, angle);
+        let mut errors = [0.0; 2];
+        let mut all = [0.0; 2];
+        for &place in places {
+            let (found, expected) = (tree.repulsion(place), exact(places, place));
+            let difference = [0, 1].map(|i| found.force[i] - expected.force[i]);
+            let add = [(found.sum - expected.sum).abs(), length(difference)];
+            errors = [0, 1].map(|i| errors[i] + add[i]);
+            all = [all[0] + expected.sum, all[1] + length(expected.force)];
+        }
+        [0, 1].map(|i| errors[i] / all[i])
+    }
+
     #[test]
     fn far_points_taken_together_repel_nearly_as_much() {
-        let places: Vec<[f32; 2]> = (0..3000)
-            .map(|at| {
-                let angle = at as f32 * 2.4;
-                [angle.sin() * (at as f32).sqrt(), angle.cos() * (at as f32).sqrt() * 0.3]
-            })
-            .chain(std::iter::repeat_n([5.0, 5.0], 40))
-            .collect();
-        let tree = Tree::new(&places);
-        let force = |repulsion: Repulsion| repulsion.force[0].hypot(repulsion.force[1]);
-        let typical = places.iter().map(|&place| force(exact(&places, place))).sum::<f32>() / places.len() as f32;
-        for &place in places.iter().step_by(37) {
-            let (found, expected) = (tree.repulsion(place), exact(&places, place));
-            assert!((found.sum - expected.sum).abs() < 0.05 * expected.sum, "{found:?} {expected:?}");
-            let difference = [0, 1].map(|i| found.force[i] - expected.force[i]);
-            assert!(difference[0].hypot(difference[1]) < 0.15 * typical, "{found:?} {expected:?}");
-        }
+        let spiral = (0..3000).map(|at| {
+            let angle = at as f32 * 2.4;
+            [angle.sin() * (at as f32).sqrt(), angle.cos() * (at as f32).sqrt() * 0.3]
+        });
+        let places: Vec<[f32; 2]> = spiral.chain(std::iter::repeat_n([5.0, 5.0], 40)).collect();
+        // If nothing is taken together, only the order of the sums differs.
+        let [sum, force] = errors(&places, 1e-3);
+        assert!(sum < 1e-5 && force < 1e-4, "{sum} {force}");
+        // Seen from afar, a square differs from its centre in the second order of the angle.
+        let (coarse, fine) = (errors(&places, ANGLE), errors(&places, ANGLE / 2.0));
+        assert!(coarse[0] < 0.02 && coarse[1] < 0.08, "{coarse:?}");
+        assert!(fine.iter().zip(coarse).all(|(fine, coarse)| 2.5 * fine < coarse), "{fine:?} {coarse:?}");
     }
 
     #[test]

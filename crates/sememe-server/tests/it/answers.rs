@@ -138,7 +138,8 @@ fn words_completions_and_spaces() {
     let odd = server.client.look("/v1/complete?prefix=%3Cscr");
     assert_eq!(odd["completions"].as_array().unwrap().len(), 3, "in all views");
     let nothing = server.client.look("/v1/complete?view=en&prefix=em39");
-    assert_eq!((&nothing["completions"], &nothing["suggestions"][0]), (&json!([]), &json!("en39")));
+    let closest = json!({ "view": "en", "word": "en39", "row": 39 });
+    assert_eq!((&nothing["completions"], &nothing["suggestions"][0]), (&json!([]), &closest));
     let spaces = server.client.look("/v1/spaces");
     assert_eq!(spaces["spaces"][0]["views"][2], json!({ "name": "ru", "words": WORDS }));
     assert_eq!(spaces["spaces"][0]["criteria"], json!(["csls", "nn", "isf", "pmi", "logp"]));

@@ -41,27 +41,34 @@ fn word(view: &str, row: usize) -> String {
     }
 }
 
-/// Writes a space of three views, whose words of one number mean the same.
-pub fn write_space(path: &Path, seed: u64) {
+/// A view of a space: words of one number mean the same in all of them.
+pub fn view(seed: u64, number: u64, name: &str) -> View {
     let mut hidden = noise(7);
     let meanings: Vec<f32> = (0..WORDS * DIM).map(|_| hidden()).collect();
-    let view = |number: u64, name: &str| {
-        let mut noise = noise(seed * 10 + number);
-        let map: Vec<f32> = (0..DIM * DIM).map(|_| noise()).collect();
-        let mut values = Vec::with_capacity(WORDS * DIM);
-        for meaning in meanings.chunks_exact(DIM) {
-            for row in map.chunks_exact(DIM) {
-                values.push(row.iter().zip(meaning).map(|(a, b)| a * b).sum::<f32>() + 0.06 * noise());
-            }
+    let mut noise = noise(seed * 10 + number);
+    let map: Vec<f32> = (0..DIM * DIM).map(|_| noise()).collect();
+    let mut values = Vec::with_capacity(WORDS * DIM);
+    for meaning in meanings.chunks_exact(DIM) {
+        for row in map.chunks_exact(DIM) {
+            values.push(row.iter().zip(meaning).map(|(a, b)| a * b).sum::<f32>() + 0.06 * noise());
         }
-        let words: Vec<String> = (0..WORDS).map(|row| word(name, row)).collect();
-        let words = words.iter().map(String::as_str).collect();
-        View::from_embeddings(name, Embeddings::new(words, Matrix::new(values, DIM)))
-    };
-    let views = vec![view(1, "en"), view(2, "fr"), view(3, "ru")];
-    let mut tuples = Tuples::new(3);
-    (0..WORDS / 2).for_each(|row| assert!(tuples.add(&[Some(row); 3])));
-    let aligned = align::align(views, &tuples, &Default::default(), &()).unwrap();
+    }
+    let words: Vec<String> = (0..WORDS).map(|row| word(name, row)).collect();
+    let words = words.iter().map(String::as_str).collect();
+    View::from_embeddings(name, Embeddings::new(words, Matrix::new(values, DIM)))
+}
+
+/// The first half of the words as tuples of so many views.
+pub fn tuples(views: usize) -> Tuples {
+    let mut tuples = Tuples::new(views);
+    (0..WORDS / 2).for_each(|row| assert!(tuples.add(&vec![Some(row); views])));
+    tuples
+}
+
+/// Writes a space of three views.
+pub fn write_space(path: &Path, seed: u64) {
+    let views = vec![view(seed, 1, "en"), view(seed, 2, "fr"), view(seed, 3, "ru")];
+    let aligned = align::align(views, &tuples(3), &Default::default(), &()).unwrap();
     Space::write(path, &aligned.alignment, &aligned.latent).unwrap();
 }
 

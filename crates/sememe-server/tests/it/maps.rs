@@ -3,14 +3,23 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
+use sememe_server::Event;
 use serde_json::json;
 
-use crate::fixture::{Running, WORDS};
+use crate::fixture::{Running, WORDS, write_space};
 
 fn points(server: &Running, layout: &str) -> Vec<[f32; 2]> {
     let bytes = server.client.get(&format!("/v1/map/points?layout={layout}")).body;
     let number = |at: usize| f32::from_le_bytes(bytes[4 * at..4 * at + 4].try_into().unwrap());
     (0..bytes.len() / 8).map(|point| [number(2 * point), number(2 * point + 1)]).collect()
+}
+
+fn wait_for_layout(server: &Running) {
+    let start = Instant::now();
+    while server.client.look("/v1/map?layout=pca")["layouts"][1]["ready"] != json!(true) {
+        assert!(start.elapsed() < Duration::from_secs(120), "it is not laid out");
+        thread::sleep(Duration::from_millis(50));
+    }
 }
 
 #[test]
@@ -21,11 +30,7 @@ fn neighbours_are_neighbours_and_the_layout_is_kept() {
     assert_eq!(map["points"], json!(3 * WORDS));
     let principal = points(&server, "pca");
     assert_eq!(principal.len(), 3 * WORDS);
-    let start = Instant::now();
-    while server.client.look("/v1/map?layout=pca")["layouts"][1]["ready"] != json!(true) {
-        assert!(start.elapsed() < Duration::from_secs(120), "it is not laid out");
-        thread::sleep(Duration::from_millis(50));
-    }
+    wait_for_layout(&server);
     let places = points(&server, "tsne");
     assert_eq!(server.client.look("/v1/map")["layout"], json!("tsne"), "the best that is ready");
     let bounds: Vec<f64> =
@@ -49,4 +54,23 @@ fn neighbours_are_neighbours_and_the_layout_is_kept() {
     );
     assert_eq!(points(&again, "tsne"), places);
     sememe::space::Space::check_writable(&again.path()).unwrap();
+}
+
+#[test]
+fn a_layout_that_cannot_be_kept_is_shown_and_said_once() {
+    let folder = tempfile::tempdir().unwrap();
+    write_space(&folder.path().join("space"), 1);
+    // Nothing can take the place of a folder, whoever asks for it.
+    std::fs::create_dir(folder.path().join("space/tsne.layout")).unwrap();
+    let server = Running::serving(folder, &[("small", "space")], |options| options.layouts = true);
+    wait_for_layout(&server);
+    assert_eq!(points(&server, "tsne").len(), 3 * WORDS);
+    let says = |event: &&Event| matches!(event, Event::Notice { message } if message.contains("cannot be written to"));
+    let count = || server.events.lock().unwrap().iter().filter(says).count();
+    let start = Instant::now();
+    while count() == 0 {
+        assert!(start.elapsed() < Duration::from_secs(60), "nothing is said");
+        thread::sleep(Duration::from_millis(50));
+    }
+    assert_eq!(count(), 1);
 }

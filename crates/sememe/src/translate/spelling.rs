@@ -10,7 +10,8 @@ const WORDS: usize = 4096;
 const SHORTEST_BEGINNING: usize = 3;
 
 /// The words most similar in spelling to `word`, at most `limit`: first by edit distance, ignoring case, then longer
-/// words with this prefix. Ties keep the order of the vocabulary, which is usually by frequency.
+/// words with this prefix. Two neighbouring letters in the wrong order are one edit. Ties keep the order of the vocabulary,
+/// which is usually by frequency.
 ///
 /// ```
 /// use sememe::{translate::closest_spellings, vectors::Vocabulary};
@@ -18,6 +19,7 @@ const SHORTEST_BEGINNING: usize = 3;
 /// let words: Vocabulary = ["horse", "house", "mouse", "House", "household"].into_iter().collect();
 /// assert_eq!(closest_spellings(&words, "hose", 2), ["horse", "house"]);
 /// assert_eq!(closest_spellings(&words, "HOUSE", 2), ["house", "House"]);
+/// assert_eq!(closest_spellings(&words, "hosue", 2), ["house", "House"]);
 /// assert_eq!(closest_spellings(&words, "househ", 9), ["house", "House", "horse", "mouse", "household"]);
 /// ```
 pub fn closest_spellings<'a>(vocabulary: &'a Vocabulary, word: &str, limit: usize) -> Vec<&'a str> {
@@ -68,10 +70,13 @@ pub(super) fn folded(word: &str) -> impl Iterator<Item = char> {
     word.chars().flat_map(char::to_lowercase)
 }
 
-/// Computes edit distances (Levenshtein) up to a limit, with a reusable buffer.
+/// Computes edit distances up to a limit, with reusable buffers: Levenshtein's, and swaps of neighbouring letters that are
+/// not edited again (optimal string alignment).
 #[derive(Default)]
 struct Rows {
     row: Vec<usize>,
+    before: Vec<usize>,
+    earlier: Vec<usize>,
 }
 
 impl Rows {
@@ -79,24 +84,35 @@ impl Rows {
         if a.len().abs_diff(b.len()) > most {
             return None;
         }
+        let too_many = most + 1;
+        for row in [&mut self.row, &mut self.before, &mut self.earlier] {
+            row.clear();
+            row.resize(b.len() + 1, too_many);
+        }
         // `row[j]` is the distance between the first `i` letters of `a` and the first `j` of `b`. Only cells near the
-        // diagonal can be within the limit.
-        self.row.clear();
-        self.row.extend((0..=b.len()).map(|j| if j <= most { j } else { most + 1 }));
+        // diagonal can be within the limit; the others stay too far.
+        self.row.iter_mut().take(most + 1).enumerate().for_each(|(j, cell)| *cell = j);
+        let mut least_before = 0;
         for i in 1..=a.len() {
+            std::mem::swap(&mut self.earlier, &mut self.before);
+            std::mem::swap(&mut self.before, &mut self.row);
             let (first, last) = (i.saturating_sub(most).max(1), b.len().min(i + most));
-            let mut diagonal = self.row[first - 1];
-            self.row[first - 1] = if first == 1 { i.min(most + 1) } else { most + 1 };
+            self.row[first - 1] = if first == 1 { i.min(too_many) } else { too_many };
             let mut least = self.row[first - 1];
             for j in first..=last {
-                let change = diagonal + usize::from(a[i - 1] != b[j - 1]);
-                diagonal = self.row[j];
-                self.row[j] = change.min(diagonal + 1).min(self.row[j - 1] + 1).min(most + 1);
+                let change = self.before[j - 1] + usize::from(a[i - 1] != b[j - 1]);
+                let is_swap = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+                let swap = if is_swap { self.earlier[j - 2] + 1 } else { too_many };
+                self.row[j] = change.min(swap).min(self.before[j] + 1).min(self.row[j - 1] + 1).min(too_many);
                 least = least.min(self.row[j]);
             }
-            if least > most {
+            if let Some(after) = self.row.get_mut(last + 1) {
+                *after = too_many;
+            }
+            if least.min(least_before) > most {
                 return None;
             }
+            least_before = least;
         }
         Some(self.row[b.len()]).filter(|&distance| distance <= most)
     }
@@ -106,18 +122,24 @@ impl Rows {
 mod tests {
     use super::*;
 
-    /// The textbook algorithm.
-    fn levenshtein(a: &[char], b: &[char]) -> usize {
-        let mut row: Vec<usize> = (0..=b.len()).collect();
-        for i in 1..=a.len() {
-            let mut next = vec![i];
-            for j in 1..=b.len() {
-                let change = row[j - 1] + usize::from(a[i - 1] != b[j - 1]);
-                next.push(change.min(row[j] + 1).min(next[j - 1] + 1));
+    /// The textbook algorithm, with the whole table.
+    fn edits(a: &[char], b: &[char]) -> usize {
+        let mut table = vec![vec![0; b.len() + 1]; a.len() + 1];
+        for i in 0..=a.len() {
+            for j in 0..=b.len() {
+                table[i][j] = match (i, j) {
+                    (0, _) => j,
+                    (_, 0) => i,
+                    _ => {
+                        let change = table[i - 1][j - 1] + usize::from(a[i - 1] != b[j - 1]);
+                        let is_swap = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+                        let swap = if is_swap { table[i - 2][j - 2] + 1 } else { usize::MAX };
+                        change.min(swap).min(table[i - 1][j] + 1).min(table[i][j - 1] + 1)
+                    }
+                };
             }
-            row = next;
         }
-        row[b.len()]
+        table[a.len()][b.len()]
     }
 
     #[test]
@@ -128,7 +150,7 @@ mod tests {
         let mut rows = Rows::default();
         for (i, j) in (0..160).flat_map(|i| (0..160).map(move |j| (i * 3, j * 5))) {
             let (a, b) = (word(i), word(j));
-            let expected = levenshtein(&a, &b);
+            let expected = edits(&a, &b);
             for most in 0..4 {
                 assert_eq!(rows.distance(&a, &b, most), (expected <= most).then_some(expected), "{a:?} {b:?} {most}");
             }
