@@ -123,7 +123,7 @@ def test_an_adapted_map_is_saved_and_maps_files(fitted, tmp_path):
 
 def test_without_pairs_chance_is_refused():
     rng = np.random.default_rng(3)
-    with pytest.raises(ValueError, match="CHANCE"):
+    with pytest.raises(sememe.NoBetterThanChanceError, match="chance"):
         migrate.fit(rng.normal(size=(600, 6)), rng.normal(size=(700, 7)), unsupervised=True)
 
 

@@ -19,7 +19,7 @@ const ROWS: usize = 20_000;
 /// Learns which rows of two models belong together, from the vectors alone. Nothing has to correspond by position; the
 /// texts must be of the same kind, and best the same texts. The pairs are mutual best neighbours by CSLS in the
 /// space that [`learn`](crate::learn::learn()) finds without supervision. An alignment that is no better than those
-/// from random starts is refused.
+/// from random starts is an error ([`Error::NoBetterThanChance`]).
 pub fn learn_pairs(old: &Matrix, new: &Matrix, seed: u64, observer: &dyn Observer) -> Result<Pairs> {
     check_directions(old, "old")?;
     check_directions(new, "new")?;
@@ -39,13 +39,6 @@ pub fn learn_pairs(old: &Matrix, new: &Matrix, seed: u64, observer: &dyn Observe
         .with_unsupervised(true)
         .with_seed(seed);
     let learned = learn(views, &Tuples::new(2), &options, observer)?;
-    if let Some(chance) = learned.report.chances.iter().find(|chance| !chance.is_beaten()) {
-        return Err(Error::NotEnoughData(format!(
-            "NO BETTER THAN CHANCE: without pairs the models cannot be aligned (objective {:.3}, random starts {:.3}); take more texts, \
-             if possible the same ones for both models, or give pairs",
-            chance.objective, chance.random
-        )));
-    }
     let aligned = learned.fitted.project()?;
     let latent = |view: usize| -> Result<Matrix> {
         let vectors = aligned.latent[view].as_ref().map(|latent| latent.view.rows().clone());
