@@ -321,6 +321,7 @@ class MigrationMap:
         old_model: str | None,
         new_model: str | None,
         method: str | None,
+        is_unsupervised: bool,
         seed: int,
         progress: Report,
     ) -> MigrationMap: ...
@@ -337,6 +338,7 @@ class MigrationMap:
         precision: str | None,
         columns: Sequence[str] | None,
         force: bool,
+        model: str | None,
         progress: Report,
     ) -> str: ...
     def monitor(self, new: Rows, old: Rows | None, false_alarms: float) -> str: ...
@@ -344,6 +346,9 @@ class MigrationMap:
     def adapt(
         self, index: Rows | Lent, queries: Rows | Lent, own: Sequence[int] | None, progress: Report
     ) -> AdaptedIndex: ...
+    def adapted(
+        self, index: Rows | Lent, queries: Rows | Lent, progress: Report
+    ) -> tuple[MigrationMap, int]: ...
     def confidences(
         self, index: Rows | Lent, queries: Rows | Lent, progress: Report
     ) -> tuple[list[int], list[float]]: ...

@@ -52,7 +52,8 @@ def test_a_map_is_the_same_after_it_was_saved(fitted, tmp_path):
     again = migrate.MigrationMap.open(tmp_path / "map.safetensors")
     np.testing.assert_array_equal(again.apply(NEW), fitted.apply(NEW))
     assert again.about == fitted.about
-    assert again.about["old"] == {"name": "one", "dim": OLD_DIM}
+    assert (again.about["old"]["name"], again.about["old"]["dim"]) == ("one", OLD_DIM)
+    assert again.about["old"]["fingerprint"] != again.about["new"]["fingerprint"]
     assert (again.old_dim, again.new_dim, again.about["pairs"]) == (OLD_DIM, NEW_DIM, FITTED)
     assert "one ← two" in repr(again)
 
@@ -103,6 +104,27 @@ def test_an_index_adapted_to_queries_is_asked_by_inner_product(fitted):
         fitted.adapt(OLD, NEW[:10], own=[1])
     with pytest.raises(ValueError, match="1600"):
         fitted.adapt(OLD, NEW[:1], own=[1600])
+
+
+def test_an_adapted_map_is_saved_and_maps_files(fitted, tmp_path):
+    adapted = fitted.adapted(OLD, NEW[FITTED:])
+    assert adapted.about["adapted"] and not fitted.about["adapted"]
+    adapted.save(tmp_path / "adapted.safetensors")
+    again = migrate.MigrationMap.open(tmp_path / "adapted.safetensors")
+    index, queries = again.apply(OLD, "indexed", of="old"), again.apply(NEW[FITTED:], "indexed")
+    assert index.shape == (len(OLD), fitted.latent_dim + 1)
+    assert twins(np.argsort(-(queries @ index.T), axis=1)[:, :1]) > 0.8
+    with pytest.raises(ValueError, match="not adapted"):
+        fitted.apply(NEW, "indexed")
+    np.save(tmp_path / "new.npy", NEW)
+    with pytest.raises(ValueError, match="three"):
+        again.apply_file(tmp_path / "new.npy", tmp_path / "out.npy", model="three")
+
+
+def test_without_pairs_chance_is_refused():
+    rng = np.random.default_rng(3)
+    with pytest.raises(sememe.NoBetterThanChanceError, match="chance"):
+        migrate.fit(rng.normal(size=(600, 6)), rng.normal(size=(700, 7)), unsupervised=True)
 
 
 def test_monitoring_rings_for_another_model_and_for_shuffled_rows(fitted):

@@ -118,6 +118,7 @@ fn outputs(command: &Command) -> Vec<PathBuf> {
         }
         // Segments of an interrupted `apply` are kept: the next one goes on with them.
         Command::Migrate(Migrate::Fit(arguments)) => vec![arguments.output.clone()],
+        Command::Migrate(Migrate::Adapt(arguments)) => vec![arguments.output.clone()],
         Command::Migrate(Migrate::Apply(arguments)) => {
             std::iter::once(&arguments.output).chain(&arguments.trust.confidence).cloned().collect()
         }

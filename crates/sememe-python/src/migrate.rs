@@ -41,6 +41,7 @@ impl MigrationMap {
         old_model: Option<String>,
         new_model: Option<String>,
         method: Option<&str>,
+        is_unsupervised: bool,
         seed: u64,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Self> {
@@ -53,7 +54,10 @@ impl MigrationMap {
         let rows = (finite_rows(old, OLD)?, finite_rows(new, NEW)?);
         let index = index.map(|index| finite_rows(index, INDEX)).transpose()?;
         let map = run(py, progress, move |monitor| {
-            let pairs = Pairs::new(rows.0, rows.1)?;
+            let pairs = match is_unsupervised {
+                true => migrate::learn_pairs(&rows.0, &rows.1, options.seed, &**monitor)?,
+                false => Pairs::new(rows.0, rows.1)?,
+            };
             migrate::fit(&pairs, index.as_ref(), &options, &**monitor)
         })?;
         Ok(MigrationMap(Arc::new(map)))
@@ -71,7 +75,7 @@ impl MigrationMap {
 
     /// What is known of the map, as JSON.
     fn description(&self) -> String {
-        let model = |card: &migrate::ModelCard| serde_json::json!({"name": card.name, "dim": card.dim()});
+        let model = |card: &migrate::ModelCard| serde_json::json!({"name": card.name, "dim": card.dim(), "fingerprint": card.fingerprint});
         serde_json::json!({
             "old": model(&self.0.old),
             "new": model(&self.0.new),
@@ -81,6 +85,7 @@ impl MigrationMap {
             "index": self.0.index.method,
             "held_out": self.0.held_out,
             "fingerprint": self.0.fingerprint,
+            "adapted": self.0.is_adapted(),
             "warning": self.0.warning(),
         })
         .to_string()
@@ -119,11 +124,16 @@ impl MigrationMap {
         precision: Option<&str>,
         columns: Option<Vec<String>>,
         force: bool,
+        model: Option<String>,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<String> {
         let (from, to) = sides(from, to)?;
         let precision = precision.map(Precision::from_str).transpose().map_err(exception)?;
-        let options = StreamOptions::new(from, to).with_precision(precision).with_columns(columns).with_force(force);
+        let options = StreamOptions::new(from, to)
+            .with_precision(precision)
+            .with_columns(columns)
+            .with_force(force)
+            .with_model(model);
         let map = self.0.clone();
         let written = run(py, progress, move |monitor| map.apply_file(&files.0, &files.1, &options, &**monitor))?;
         Ok(serde_json::to_string(&written).expect("plain data"))
@@ -146,7 +156,7 @@ impl MigrationMap {
     fn export_onnx(&self, py: Python<'_>, path: PathBuf, from: &str, to: &str) -> PyResult<()> {
         let (from, to) = sides(from, to)?;
         let route = self.0.route(from, to).map_err(exception)?;
-        briefly(py, || files::write(&path, &route.to_onnx()))?.map_err(exception)
+        briefly(py, || files::write(&path, &route.to_onnx()?))?.map_err(exception)
     }
 
     fn adapt(
@@ -169,6 +179,19 @@ impl MigrationMap {
         let map = self.0.clone();
         let adapted = run(py, progress, move |monitor| map.adapt(&index, &queries, own.as_deref(), &**monitor))?;
         Ok(AdaptedIndex(Arc::new(adapted)))
+    }
+
+    /// The same map with an adapted latent space, and the number of pairs that were learned from.
+    fn adapted(
+        &self,
+        py: Python<'_>,
+        index: &Bound<'_, PyAny>,
+        queries: &Bound<'_, PyAny>,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<(Self, usize)> {
+        let (index, queries, map) = (finite_rows(index, INDEX)?, finite_rows(queries, QUERIES)?, self.0.clone());
+        let (adapted, learned) = run(py, progress, move |monitor| map.adapted(&index, &queries, &**monitor))?;
+        Ok((MigrationMap(Arc::new(adapted)), learned))
     }
 
     /// The rows that mapped queries find first, -1 for none, and the confidences in them.

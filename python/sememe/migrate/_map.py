@@ -35,6 +35,7 @@ def fit(
     old_model: str | None = None,
     new_model: str | None = None,
     method: str | None = None,
+    unsupervised: bool = False,
     seed: int = 0,
     progress: Progress = None,
 ) -> MigrationMap:
@@ -50,6 +51,9 @@ def fit(
         Names of the models, which the map remembers.
     method
         ``procrustes``, ``ridge``, ``low-rank`` or ``ibfa``, instead of the choice by held-out clusters of texts.
+    unsupervised
+        Rows do not belong together; which ones do is learned from the vectors alone. The texts must be of the same kind, and best the same
+        ones, in any order. An alignment that is no better than chance is an error.
     seed
         Of everything that is drawn.
     progress
@@ -62,7 +66,7 @@ def fit(
     del old, new, index  # Arrays that nobody else refers to need no copy.
     with lending(arrays, [_OLD, _NEW, _INDEX]) as lent, reporting(progress, "fitting") as report:
         of_index = lent[2] if len(lent) > 2 else None
-        native = _sememe.MigrationMap.fit(lent[0], lent[1], of_index, old_model, new_model, method, seed, report)
+        native = _sememe.MigrationMap.fit(lent[0], lent[1], of_index, old_model, new_model, method, unsupervised, seed, report)
     fitted = MigrationMap(native)
     if fitted.about["warning"]:
         warn([fitted.about["warning"]], ChanceWarning)
@@ -153,7 +157,7 @@ class MigrationMap:
         """Vectors of one side mapped to another, with length 1.
 
         By default vectors of the new model become queries for the old index as it is. Sides are ``old``, ``new`` and
-        ``latent``, where vectors of both models can be mixed. Vectors that look like those of another model are refused,
+        ``latent``, where vectors of both models can be mixed, and for :meth:`adapted` maps ``indexed``, which does not have length 1. Vectors that look like those of another model are refused,
         unless ``force`` is set; fewer than 20 rows tell too little, and pass. Zero vectors stay zero.
         """
         name = f"the array of {of} vectors"
@@ -172,18 +176,20 @@ class MigrationMap:
         precision: str | None = None,
         column: str | None = None,
         force: bool = False,
+        model: str | None = None,
         progress: Progress = None,
     ) -> dict[str, Any]:
         """Map the vectors of a file of any size to another file, as ``sememe migrate apply`` does.
 
         NumPy arrays, safetensors, Parquet and Arrow are read and written, by the extension. Other columns of a table are kept.
         An interrupted call is continued by the same call. ``precision`` is ``f16`` or ``f32``, by default that of the source;
-        ``column`` names the vectors of a table. Returns the number of rows, of rows that an interrupted call had left, and
+        ``column`` names the vectors of a table. ``model`` is the name of the model that made the vectors: a map that was fitted to one
+        of another name refuses them. Returns the number of rows, of rows that an interrupted call had left, and
         the checksum of the file.
         """
         columns = None if column is None else [column]
         with reporting(progress, "mapping") as report:
-            written = self._native.apply_file((source, target), of, to, precision, columns, force, report)
+            written = self._native.apply_file((source, target), of, to, precision, columns, force, model, report)
         return json.loads(written)
 
     def over(self, index: Any, **options: Any) -> MigratedIndex:
@@ -225,6 +231,17 @@ class MigrationMap:
         rows = None if own is None else [int(row) for row in own]
         with lending(arrays, [_INDEX, _QUERIES]) as lent, reporting(progress, "adapting") as report:
             return AdaptedIndex(self._native.adapt(lent[0], lent[1], rows, report))
+
+    def adapted(self, index: ArrayLike, queries: ArrayLike, *, progress: Progress = None) -> MigrationMap:
+        """The same map with an adapted latent space, as ``sememe migrate adapt`` writes it.
+
+        Vectors are then mapped to ``indexed``: rows of an index and queries with one more coordinate, which are compared by inner
+        products. ``queries`` are unlabelled vectors of the new model.
+        """
+        arrays = [as_rows(index, _INDEX), as_rows(queries, _QUERIES)]
+        del index, queries
+        with lending(arrays, [_INDEX, _QUERIES]) as lent, reporting(progress, "adapting") as report:
+            return MigrationMap(self._native.adapted(lent[0], lent[1], report)[0])
 
     def confidence(
         self, queries: ArrayLike, index: ArrayLike, *, progress: Progress = None

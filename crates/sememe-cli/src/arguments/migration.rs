@@ -15,6 +15,8 @@ pub enum Migrate {
     Plan(MigratePlan),
     /// Fit a map between two models to texts that both have embedded
     Fit(MigrateFit),
+    /// Adapt the latent space of a map to an index and to unlabelled queries
+    Adapt(MigrateAdapt),
     /// Map queries, or a whole index, from one model to the other
     Apply(MigrateApply),
     /// Ask labelled questions in every way: old, new, mapped, in the latent space, and by the baselines
@@ -69,9 +71,11 @@ fn positive(text: &str) -> Result<f64, String> {
 Examples:
   sememe migrate fit old=old.npy new=new.npy -o map.safetensors
   sememe migrate fit old=old.parquet new=new.parquet --rows rows.txt --old-model minilm-l3 --new-model minilm-l6 -o map.safetensors
+  sememe migrate fit old=old.npy new=others.npy --unsupervised -o map.safetensors
 
 Row by row both files must be of the same texts. With --rows the pairs are those rows; the other old vectors are used as they
-are, without their partners: they tell of texts that the pairs lack.")]
+are, without their partners: they tell of texts that the pairs lack. With --unsupervised no rows belong together: pairs are learned
+from the vectors alone, which is refused if they are no better than chance.")]
 pub struct MigrateFit {
     /// The vectors of both models: old=FILE new=FILE
     #[arg(required = true, num_args = 2, value_name = "SIDE=FILE")]
@@ -82,6 +86,9 @@ pub struct MigrateFit {
     /// Fit to these rows only: a file of row numbers from 0, one a line
     #[arg(long, value_name = "FILE")]
     pub rows: Option<PathBuf>,
+    /// Learn from the vectors alone which rows belong together; of the same texts if possible, in any order
+    #[arg(long, conflicts_with = "rows")]
+    pub unsupervised: bool,
     /// Name of the old model, which the map remembers
     #[arg(long, value_name = "NAME")]
     pub old_model: Option<String>,
@@ -112,6 +119,31 @@ impl Column {
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
+  sememe migrate adapt map.safetensors old=index.npy new=queries.npy -o adapted.safetensors
+  sememe migrate apply adapted.safetensors old=index.npy --to indexed -o index-mapped.npy
+  sememe migrate apply adapted.safetensors new=queries.npy --to indexed -o asked.npy
+
+Queries need no labels: a few thousand of those that the index is asked. Rows that are mapped to `indexed` have one more coordinate,
+and are compared by inner products, not by cosines.")]
+pub struct MigrateAdapt {
+    /// The map
+    pub map: PathBuf,
+    /// Vectors of the index, and queries of the new model: old=FILE new=FILE
+    #[arg(required = true, num_args = 2, value_name = "SIDE=FILE")]
+    pub vectors: Vec<Named>,
+    /// File to write the adapted map to
+    #[arg(long, short, value_name = "MAP")]
+    pub output: PathBuf,
+    /// Adapt to vectors even if they look like those of another model
+    #[arg(long)]
+    pub force: bool,
+    #[command(flatten)]
+    pub column: Column,
+}
+
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
   sememe migrate apply map.safetensors new=queries.npy -o asked.npy
   sememe migrate apply map.safetensors old=index.parquet --to new -o index-new.parquet
   sememe migrate apply map.safetensors old=index.parquet --to latent -o mixed-1.parquet
@@ -130,7 +162,7 @@ pub struct MigrateApply {
     /// File to write; its extension decides the format: .npy, .safetensors, .parquet, .arrow
     #[arg(long, short, value_name = "OUT")]
     pub output: PathBuf,
-    /// Where to: old, new or latent [default: old for new vectors, new for old ones]
+    /// Where to: old, new, latent, or indexed by an adapted map [default: old for new vectors, new for old ones]
     #[arg(long, value_name = "SIDE")]
     pub to: Option<Side>,
     /// Numbers to write: f16 or f32 [default: f16 if the input has it, else f32]
@@ -139,6 +171,9 @@ pub struct MigrateApply {
     /// Map the vectors even if they look like those of another model
     #[arg(long)]
     pub force: bool,
+    /// Name of the model that made the vectors; a map that was fitted to a model of another name refuses them
+    #[arg(long, value_name = "NAME")]
+    pub model: Option<String>,
     #[command(flatten)]
     pub column: Column,
     #[command(flatten)]

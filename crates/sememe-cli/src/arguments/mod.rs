@@ -32,7 +32,7 @@ use self::gathering::GATHERING;
 pub use self::gathering::{Gathering, Identical, Which};
 pub use self::learning::Learning;
 pub use self::migration::{
-    Migrate, MigrateApply, MigrateEvaluate, MigrateExport, MigrateFit, MigrateMonitor, MigratePlan,
+    Migrate, MigrateAdapt, MigrateApply, MigrateEvaluate, MigrateExport, MigrateFit, MigrateMonitor, MigratePlan,
 };
 pub use self::paging::Page;
 use self::reading::parse_format;

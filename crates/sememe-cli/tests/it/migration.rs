@@ -157,6 +157,39 @@ fn a_plan_tells_what_to_expect() {
     assert!(refused(folder, &[&plan[..], &["--rows", "rows.txt"]].concat()).contains("a plan needs"));
 }
 
+#[test]
+fn a_map_is_adapted_and_its_model_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    write_models(folder, 900);
+    json(folder, &[&FIT[..], &["--new-model", "v2"]].concat());
+    let adapt = ["migrate", "adapt", "map.safetensors", "old=old.npy", "new=new.npy", "-o", "adapted.safetensors"];
+    let adapted = json(folder, &adapt);
+    assert!(adapted["learned"].as_u64().unwrap() > 100, "{adapted}");
+    let apply = |map: &'static str, model: &'static str| {
+        ["migrate", "apply", map, "new=new.npy", "--to", "indexed", "--model", model, "-o", "asked.npy"]
+    };
+    let applied = json(folder, &apply("adapted.safetensors", "v2"));
+    assert_eq!(applied["dimension"], adapted["dimension"]);
+    assert!(refused(folder, &apply("map.safetensors", "v2")).contains("adapt"));
+    assert!(refused(folder, &apply("adapted.safetensors", "v3")).contains("v2"));
+}
+
+#[test]
+fn models_without_anything_in_common_are_refused_without_pairs() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let mut random = Random::new(7);
+    for (name, dim) in [("old.npy", 8), ("new.npy", 9)] {
+        let rows: Vec<Vec<f32>> = (0..700).map(|_| (0..dim).map(|_| random.normal() as f32).collect()).collect();
+        write_npy(&folder.join(name), &rows);
+    }
+    let fitted = sememe(folder, &[&FIT[..], &["--unsupervised"]].concat());
+    assert_eq!(fitted.status.code(), Some(1));
+    assert!(text(&fitted.stderr).contains("no better than chance"), "{}", text(&fitted.stderr));
+    assert!(!folder.join("map.safetensors").exists());
+}
+
 /// Writes the header of an array of zeros; the file system stores none of its numbers.
 fn write_zeros(path: &Path, rows: u64, dim: u64) {
     let mut header = format!("{{'descr': '<f2', 'fortran_order': False, 'shape': ({rows}, {dim}), }}");

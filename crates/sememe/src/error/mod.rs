@@ -110,8 +110,8 @@ pub enum Error {
     NotEnoughData(String),
     /// Unsupervised alignment failed: its result is no better than chance.
     #[error(
-        "{:?} and {:?} could not be aligned without a dictionary: the best attempt scores {objective:.3}, random ones \
-         {chance:.3}, so it is no better than chance; give a dictionary, or take identical strings as one",
+        "{:?} and {:?} could not be aligned without pairs: the best attempt scores {objective:.3}, random ones \
+         {chance:.3}, so it is no better than chance; give pairs, such as a dictionary or identical strings",
         views[0], views[1]
     )]
     NoBetterThanChance {

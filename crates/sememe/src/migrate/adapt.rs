@@ -5,9 +5,11 @@
 
 use rayon::prelude::*;
 
+use super::fit::ways_back;
 use super::hubs::{WEIGHT, evenly_spaced, mask, mean_of_largest, nearness};
 use super::pair_moments::{PairMoments, covariance_of};
-use super::{Affine, MigrationMap};
+use super::pairs::check_directions;
+use super::{Affine, MigrationMap, Route};
 use crate::error::Result;
 use crate::linalg::product_of_rows;
 use crate::observe::{Meter, Observer, Stage};
@@ -42,22 +44,13 @@ impl Adapted {
     /// The rows of an index: the latent vector, and minus one half of its mean cosine with its nearest queries. With
     /// [queries](Adapted::queries) the inner product is CSLS, but for a term of the query.
     pub fn index(&self, old: &Matrix) -> Result<Matrix> {
-        let latent = self.latent[0].apply(old)?;
-        let near = nearness(&latent, &self.queries, self.own.as_deref());
-        Ok(with_coordinate(&latent, near.into_iter().map(|near| (-WEIGHT * near) as f32)))
+        Route::of_index(&self.latent[0], &self.queries, self.own.as_deref()).apply(old)
     }
 
     /// Queries for such an index: the latent vector, and 1.
     pub fn queries(&self, new: &Matrix) -> Result<Matrix> {
-        let latent = self.latent[1].apply(new)?;
-        Ok(with_coordinate(&latent, std::iter::repeat_n(1.0, latent.rows())))
+        Route::of_queries(&self.latent[1]).apply(new)
     }
-}
-
-fn with_coordinate(rows: &Matrix, further: impl Iterator<Item = f32>) -> Matrix {
-    let rows_with = rows.as_slice().chunks_exact(rows.cols()).zip(further);
-    let values = rows_with.flat_map(|(row, further)| row.iter().copied().chain([further]));
-    Matrix::new(values.collect(), rows.cols() + 1)
 }
 
 impl MigrationMap {
@@ -101,10 +94,20 @@ impl MigrationMap {
         let queries = latent[1].apply(&queries)?;
         Ok(Adapted { latent, queries, own: own.map(<[usize]>::to_vec), learned })
     }
+
+    /// The same map with a latent space that is adapted to an index of old vectors and a sample of queries of the new model, and the number
+    /// of pairs that were learned from. With it whole indexes are mapped to [`Side::Indexed`](super::Side::Indexed).
+    pub fn adapted(&self, index: &Matrix, queries: &Matrix, observer: &dyn Observer) -> Result<(Self, usize)> {
+        check_directions(index, "old")?;
+        check_directions(queries, "new")?;
+        let Adapted { latent, queries, learned, .. } = self.adapt(index, queries, None, observer)?;
+        let back = ways_back(&latent, &self.moments)?;
+        Ok((MigrationMap { latent, back, asked: Some(queries), ..self.clone() }, learned))
+    }
 }
 
 /// Queries and rows of which each is the best of the other by CSLS.
-fn mutual_best(rows: &Matrix, queries: &Matrix, own: Option<&[usize]>) -> Vec<(usize, usize)> {
+pub(super) fn mutual_best(rows: &Matrix, queries: &Matrix, own: Option<&[usize]>) -> Vec<(usize, usize)> {
     let of_rows = nearness(rows, queries, own);
     let of_queries = nearness_of_queries(rows, queries, own);
     // For every block of rows: the best query of each row, and the best row of each query.

@@ -11,13 +11,13 @@
 //! | `ibfa`       | `¾ M x / |M x| + ¼ Q x / |Q x|` and a shift against hubs        |
 //!
 //! `M = s(S_yy)⁻¹ S_yx s(S_xx)⁻¹` is `A_yᵀ A_x` with the canonical projections `A`, `Q` is Procrustes of centred rows, and
-//! their lengths are those of the root mean square over the pairs. Vectors are not centred: under a shift of domain an
-//! intercept does harm.
+//! their lengths are those of the root mean square over the pairs. Vectors are not centred, as under a shift of domain an
+//! intercept does harm, unless the vectors of a model are mostly their mean: then nothing else would be mapped.
 
 use std::fmt;
 use std::str::FromStr;
 
-use super::pair_moments::{PairMoments, Shrunk};
+use super::pair_moments::{PairMoments, Shrunk, is_mostly_mean};
 use super::{Affine, Pairs, hubs};
 use crate::error::{Error, Result};
 use crate::linalg::{
@@ -130,7 +130,11 @@ impl Candidate {
                 let half = old.factor.solve(&under.on);
                 let map = new.factor.solve(&half.transpose().to_owned()).transpose().to_owned();
                 let svd = Svd::new(&pairs.on, "the cross-covariance of both models")?;
-                Ok(Affine::centred(&blend(&map, &times_transpose(&svd.u, &svd.v), &pairs.second_nn()), None, None))
+                let mean = &pairs.means[1];
+                let is_centred = is_mostly_mean(mean);
+                let second = if is_centred { pairs.nn.clone() } else { pairs.second_nn() };
+                let map = blend(&map, &times_transpose(&svd.u, &svd.v), &second);
+                Ok(Affine::centred(&map, is_centred.then_some(mean.as_slice()), None))
             }
         }
     }

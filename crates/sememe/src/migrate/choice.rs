@@ -76,6 +76,7 @@ pub(super) fn choose(
     let is_shared = |(old, new): (&Option<usize>, &Option<usize>)| if old == new { *old } else { None };
     let answers: Vec<Option<usize>> = of_old.iter().zip(&of_new).map(is_shared).collect();
     let mut found: Vec<Found> = candidates.iter().map(|_| Found::default()).collect();
+    let at_random = log_rank_at_random(sample.len());
     for fold in 0..FOLDS {
         let is_held_out = |row: &usize| clusters[*row] % FOLDS == fold;
         let (held_out, seen): (Vec<usize>, Vec<usize>) = all.iter().partition(|row| is_held_out(row));
@@ -96,7 +97,7 @@ pub(super) fn choose(
             };
             for (&row, ranks) in held_out.iter().zip(ranks(&rows, &queries, &held_out, &answers)) {
                 found.answers.extend(ranks.answer.map(|rank| (clusters[row], 1.0 / rank as f64)));
-                found.gains.push(log_rank_at_random(sample.len()) - (ranks.twin as f64).ln());
+                found.gains.push(at_random - (ranks.twin as f64).ln());
                 found.evidence.push(Evidence::of(&ranks.cosines, ranks.first == of_new[row]));
             }
         }

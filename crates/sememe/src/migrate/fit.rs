@@ -11,9 +11,8 @@ use super::map::{Chosen, MigrationMap, ModelCard, Side};
 use super::pair_moments::{PairMoments, covariance_of};
 use super::{Affine, MapMethod, Pairs};
 use crate::error::{Error, Result};
-use crate::linalg::{Cholesky, block, trace};
+use crate::linalg::{Cholesky, Mat, symmetric, times, times_transpose, trace};
 use crate::model::Shrinkage;
-use crate::moments::PatternMoments;
 use crate::names::setters;
 use crate::observe::{Meter, Observer, Stage};
 use crate::prepare::scale_to_unit;
@@ -104,7 +103,7 @@ pub fn fit(
     let index_map = for_index.fit(&back_moments, &back_moments)?;
     let shrinkage = moments.shrinkage(pairs.old().cols().max(pairs.new_rows().cols()));
     let latent = under.latent(shrinkage)?;
-    let back = [way_back(&latent[0], pairs.old())?, way_back(&latent[1], pairs.new_rows())?];
+    let back = ways_back(&latent, &moments)?;
 
     let (of_old, by_old) = Geometry::fit(pairs.old(), Shrinkage::Oas, "old")?;
     let (of_new, by_new) = Geometry::fit(pairs.new_rows(), Shrinkage::Oas, "new")?;
@@ -121,14 +120,15 @@ pub fn fit(
         usual.old.extend(of_seen(seen.old(), by_old, "old")?.0.surprises(held_out.old())?);
         usual.new.extend(of_seen(seen.new_rows(), by_new, "new")?.0.surprises(held_out.new_rows())?);
     }
-    let card = |name: &Option<String>, geometry: Geometry, surprises: &[f64]| ModelCard {
+    let card = |name: &Option<String>, geometry: Geometry, surprises: &[f64], rows: &Matrix| ModelCard {
         name: name.clone(),
         geometry: geometry.with_reference(surprises),
+        fingerprint: fingerprint(&[rows]),
     };
     meter.advance(1)?;
     Ok(MigrationMap {
-        old: card(&options.old_model, of_old, &usual.old),
-        new: card(&options.new_model, of_new, &usual.new),
+        old: card(&options.old_model, of_old, &usual.old, pairs.old()),
+        new: card(&options.new_model, of_new, &usual.new, pairs.new_rows()),
         queries: Chosen {
             map: for_queries.fit_queries(pairs, [&moments, &under], &index)?,
             method: for_queries.method(),
@@ -146,9 +146,10 @@ pub fn fit(
         confidence,
         shrinkage,
         moments,
+        asked: None,
         residual: Reference::of(&usual.residuals),
         pairs: pairs.len(),
-        fingerprint: fingerprint(pairs),
+        fingerprint: fingerprint(&[pairs.old(), pairs.new_rows()]),
     })
 }
 
@@ -191,25 +192,31 @@ pub(super) fn residuals(map: &Affine, pairs: &Pairs) -> Result<Vec<f64>> {
     Ok((0..pairs.len()).map(|row| 1.0 - dot(mapped.row(row), pairs.old().row(row))).collect())
 }
 
-/// The map from latent vectors back to the vectors of a model: a linear regression with an intercept.
-fn way_back(latent: &Affine, rows: &Matrix) -> Result<Affine> {
-    let from = latent.apply(rows)?;
-    let moments = PatternMoments::of_rows(&from, rows, &vec![1.0; rows.rows()]);
-    let covariance = moments.covariance();
-    let (of_from, of_to) = ((0, from.cols()), (from.cols(), rows.cols()));
-    let mut own = block(&covariance, of_from, of_from);
-    // Enough for directions without variance; the others hardly change.
-    let added = 1e-6 * trace(&own) / from.cols() as f64;
-    (0..from.cols()).for_each(|i| own[(i, i)] += added);
-    let factor = Cholesky::new(&own, "the covariance of latent vectors")?;
-    let map = factor.solve(&block(&covariance, of_from, of_to)).transpose().to_owned();
-    let (mean_from, mean_to) = moments.mean.split_at(from.cols());
-    Ok(Affine::centred(&map, Some(mean_from), Some(mean_to)))
+/// The maps from latent vectors back to the vectors of each model: linear regressions with an intercept. Latent vectors
+/// of unit length are taken for latent vectors of the root mean square of all lengths.
+pub(super) fn ways_back(latent: &[Affine; 2], moments: &PairMoments) -> Result<[Affine; 2]> {
+    let back = |side: usize, covariance: &Mat| -> Result<Affine> {
+        let projection = latent[side].matrix();
+        let projection = Mat::from_fn(projection.rows(), projection.cols(), |i, j| f64::from(projection.row(i)[j]));
+        let cross = times_transpose(covariance, &projection);
+        let mut own = symmetric(&times(&projection, &cross));
+        let mean_square = trace(&own);
+        // Enough for directions without variance; the others hardly change.
+        let added = 1e-6 * mean_square / own.nrows() as f64;
+        (0..own.nrows()).for_each(|i| own[(i, i)] += added);
+        let factor = Cholesky::new(&own, "the covariance of latent vectors")?;
+        let map = factor.solve(&cross.transpose().to_owned()).transpose().to_owned();
+        let length = mean_square.sqrt();
+        let map = Mat::from_fn(map.nrows(), map.ncols(), |i, j| length * map[(i, j)]);
+        Ok(Affine::centred(&map, None, Some(&moments.means[side])))
+    };
+    Ok([back(0, &moments.oo)?, back(1, &moments.nn)?])
 }
 
-fn fingerprint(pairs: &Pairs) -> String {
+fn fingerprint(rows: &[&Matrix]) -> String {
     let mut hasher = blake3::Hasher::new();
-    hasher.update_rayon(bytemuck::cast_slice(pairs.old().as_slice()));
-    hasher.update_rayon(bytemuck::cast_slice(pairs.new_rows().as_slice()));
+    rows.iter().for_each(|rows| {
+        hasher.update_rayon(bytemuck::cast_slice(rows.as_slice()));
+    });
     hasher.finalize().to_hex().to_string()
 }

@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use super::Affine;
-use super::pair_moments::covariance_of;
+use super::pair_moments::{covariance_of, is_mostly_mean};
 use crate::error::Result;
 use crate::linalg::{Cholesky, product_of_rows, times_vector, trace};
 use crate::prepare::column_means;
@@ -16,6 +16,8 @@ const QUERIES: usize = 4000;
 const ROWS: usize = 12_000;
 /// The weight of the nearness: one half of it, as in CSLS. From 0.3 to 0.7 recall is the same.
 pub(super) const WEIGHT: f64 = 0.5;
+/// The share of the mean that queries get, beside that which rows of the index have.
+const MEAN_SHARE: f64 = 0.5;
 /// The ridge term of its regression on the rows.
 const RIDGE: f64 = 1e-3;
 
@@ -61,12 +63,17 @@ pub(super) fn mean_of_largest(values: &mut [f32]) -> f64 {
 }
 
 /// The map with a shift of its queries away from hubs: the regression of the nearness of rows on the rows themselves is
-/// linear, so that half of it can be taken off the query instead of the index.
+/// linear, so that half of it can be taken off the query instead of the index. Queries for an index whose rows are mostly
+/// their mean get some of that mean first: without any of it they find the rows that are least like the others.
 pub(super) fn shifted(map: Affine, training: &Matrix, index: &Matrix) -> Result<Affine> {
-    let queries = map.apply(&evenly_spaced(training, QUERIES))?;
     let rows = evenly_spaced(index, ROWS);
+    let means = column_means(&rows);
+    let towards = towards_mean(&means);
+    let single = |shift: &[f64]| Some(shift.iter().map(|&x| x as f32).collect());
+    let map = if is_mostly_mean(&means) { map.with_shift(single(&towards))? } else { map };
+    let queries = map.apply(&evenly_spaced(training, QUERIES))?;
     let near = nearness(&rows, &queries, None);
-    let (means, mean) = (column_means(&rows), near.iter().sum::<f64>() / near.len().max(1) as f64);
+    let mean = near.iter().sum::<f64>() / near.len().max(1) as f64;
     let dim = rows.cols();
     let mut cross = vec![0.0; dim];
     for (row, near) in rows.as_slice().chunks_exact(dim).zip(&near) {
@@ -77,6 +84,16 @@ pub(super) fn shifted(map: Affine, training: &Matrix, index: &Matrix) -> Result<
     let added = RIDGE * trace(&covariance) / dim as f64;
     (0..dim).for_each(|i| covariance[(i, i)] += added);
     let inverse = Cholesky::new(&covariance, "the covariance of the index")?.inverse();
-    let shift = times_vector(&inverse, &cross).into_iter().map(|x| (-WEIGHT * x) as f32).collect();
-    map.with_shift(Some(shift))
+    // Queries have about this length where the mean was added to them.
+    let length = (1.0 + towards.iter().map(|x| x * x).sum::<f64>()).sqrt();
+    let against = times_vector(&inverse, &cross).into_iter().map(|x| -WEIGHT * length * x);
+    let shift: Vec<f64> = against.zip(&towards).map(|(against, towards)| against + towards).collect();
+    map.with_shift(single(&shift))
+}
+
+/// What queries of length 1 about the mean of an index get of that mean, if its rows are mostly their mean.
+fn towards_mean(means: &[f64]) -> Vec<f64> {
+    let square = means.iter().map(|x| x * x).sum::<f64>();
+    let factor = if is_mostly_mean(means) { MEAN_SHARE / (1.0 - square).max(f64::EPSILON).sqrt() } else { 0.0 };
+    means.iter().map(|x| factor * x).collect()
 }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::geometry::{Geometry, Reference};
 use super::pair_moments::PairMoments;
-use super::{Affine, Confidence, MapMethod};
+use super::{Affine, Confidence, MapMethod, Route};
 use crate::error::{Error, Result};
 use crate::linalg::Mat;
 use crate::names::{self, serde_as_spelled};
@@ -17,7 +17,7 @@ use crate::tensors::{Contents, Tensor, TensorFile};
 use crate::vectors::Matrix;
 
 const KIND: &str = "migration map";
-const VERSION: u64 = 2;
+const VERSION: u64 = 3;
 
 /// Whose vectors: the old model's, the new model's, or those of the latent space of both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -29,11 +29,14 @@ pub enum Side {
     New,
     /// The latent space, in which vectors of both models are compared.
     Latent,
+    /// The latent space of an adapted map with a coordinate against hubs, in which inner products are compared.
+    Indexed,
 }
 
 impl Side {
     /// All sides by name.
-    pub const ALL: [(&'static str, Side); 3] = [("old", Side::Old), ("new", Side::New), ("latent", Side::Latent)];
+    pub const ALL: [(&'static str, Side); 4] =
+        [("old", Side::Old), ("new", Side::New), ("latent", Side::Latent), ("indexed", Side::Indexed)];
 }
 
 impl fmt::Display for Side {
@@ -60,6 +63,8 @@ pub struct ModelCard {
     pub name: Option<String>,
     /// What its vectors look like.
     pub geometry: Geometry,
+    /// A hash of its vectors of the pairs: the same texts embedded by the same model have the same.
+    pub fingerprint: String,
 }
 
 /// A map from one side to another, and how it was fitted.
@@ -115,6 +120,8 @@ pub struct MigrationMap {
     pub shrinkage: f64,
     /// The moments of the pairs, which the latent space is adapted with.
     pub(super) moments: PairMoments,
+    /// Of an adapted map, latent vectors of the queries that it was adapted to.
+    pub(super) asked: Option<Matrix>,
     /// One minus the cosine of a mapped query to the old vector of the same text, for held-out pairs.
     pub residual: Reference,
     /// Number of pairs of the fit.
@@ -133,6 +140,8 @@ struct Metadata {
     queries: MapMethod,
     index: MapMethod,
     baselines: Vec<MapMethod>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    asked: Option<usize>,
     held_out: Vec<CandidateScore>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     at_chance: Option<usize>,
@@ -147,6 +156,7 @@ struct Metadata {
 struct CardMetadata {
     name: Option<String>,
     dim: usize,
+    fingerprint: String,
     surprise: Reference,
 }
 
@@ -157,7 +167,12 @@ impl ModelCard {
     }
 
     fn metadata(&self) -> CardMetadata {
-        CardMetadata { name: self.name.clone(), dim: self.dim(), surprise: self.geometry.reference() }
+        CardMetadata {
+            name: self.name.clone(),
+            dim: self.dim(),
+            fingerprint: self.fingerprint.clone(),
+            surprise: self.geometry.reference(),
+        }
     }
 
     fn tensors(&self, side: Side) -> [(String, Tensor<'_>); 2] {
@@ -172,7 +187,7 @@ impl ModelCard {
         let mean = file.f32s(&format!("{side}.mean"), 1, about.dim)?;
         let whitener = file.f32s(&format!("{side}.whitener"), about.dim, about.dim)?;
         let geometry = Geometry::from_parts(mean, Matrix::new(whitener, about.dim), about.surprise);
-        Ok(ModelCard { name: about.name, geometry })
+        Ok(ModelCard { name: about.name, geometry, fingerprint: about.fingerprint })
     }
 }
 
@@ -182,16 +197,41 @@ impl MigrationMap {
         self.latent[0].to_dim()
     }
 
-    /// The map from the vectors of one side to those of another.
-    pub fn route(&self, from: Side, to: Side) -> Result<&Affine> {
-        match (from, to) {
-            (Side::New, Side::Old) => Ok(&self.queries.map),
-            (Side::Old, Side::New) => Ok(&self.index.map),
-            (Side::Old, Side::Latent) => Ok(&self.latent[0]),
-            (Side::New, Side::Latent) => Ok(&self.latent[1]),
-            (Side::Latent, Side::Old) => Ok(&self.back[0]),
-            (Side::Latent, Side::New) => Ok(&self.back[1]),
-            _ => Err(Error::argument("to", to, "vectors of that side are there already; name another side")),
+    /// The way from the vectors of one side to those of another.
+    pub fn route(&self, from: Side, to: Side) -> Result<Route<'_>> {
+        let asked = || {
+            self.asked.as_ref().ok_or_else(|| {
+                Error::argument("to", to, "the map was not adapted to queries; adapt it first, or map to latent")
+            })
+        };
+        Ok(match (from, to) {
+            (Side::New, Side::Old) => Route::plain(&self.queries.map),
+            (Side::Old, Side::New) => Route::plain(&self.index.map),
+            (Side::Old, Side::Latent) => Route::plain(&self.latent[0]),
+            (Side::New, Side::Latent) => Route::plain(&self.latent[1]),
+            (Side::Latent, Side::Old) => Route::plain(&self.back[0]),
+            (Side::Latent, Side::New) => Route::plain(&self.back[1]),
+            (Side::Old, Side::Indexed) => Route::of_index(&self.latent[0], asked()?, None),
+            (Side::New, Side::Indexed) => asked().map(|_| Route::of_queries(&self.latent[1]))?,
+            (Side::Indexed, _) => {
+                return Err(Error::argument("from", from, "such rows are asked as they are; map them from old or new"));
+            }
+            _ => return Err(Error::argument("to", to, "vectors of that side are there already; name another side")),
+        })
+    }
+
+    /// Whether the map was adapted to queries, so that indexes can be mapped to [`Side::Indexed`].
+    pub fn is_adapted(&self) -> bool {
+        self.asked.is_some()
+    }
+
+    /// Returns an error unless the model of a side has this name.
+    pub fn check_name(&self, side: Side, name: &str) -> Result<()> {
+        let known = self.card(side).and_then(|card| card.name.as_deref());
+        match known {
+            Some(known) if known == name => Ok(()),
+            Some(known) => Err(Error::argument("model", name, format!("the {side} model of this map is {known:?}"))),
+            None => Err(Error::argument("model", name, format!("this map does not know the name of its {side} model"))),
         }
     }
 
@@ -213,7 +253,7 @@ impl MigrationMap {
         match side {
             Side::Old => Some(&self.old),
             Side::New => Some(&self.new),
-            Side::Latent => None,
+            Side::Latent | Side::Indexed => None,
         }
     }
 
@@ -244,6 +284,7 @@ impl MigrationMap {
             queries: self.queries.method,
             index: self.index.method,
             baselines: self.baselines.keys().copied().collect(),
+            asked: self.asked.as_ref().map(Matrix::rows),
             held_out: self.held_out.clone(),
             at_chance: self.at_chance,
             confidence: self.confidence,
@@ -261,6 +302,9 @@ impl MigrationMap {
             let further = [(OFFSET, map.offset()), (SHIFT, map.shift())];
             let further = further.into_iter().filter_map(|(part, values)| Some((format!("{name}.{part}"), values?)));
             tensors.extend(further.map(|(name, values)| (name, Tensor::f32s(values, 1, values.len()))));
+        }
+        if let Some(asked) = &self.asked {
+            tensors.push((ASKED.to_owned(), Tensor::f32s(asked.as_slice(), asked.rows(), asked.cols())));
         }
         let PairMoments { means, oo, on, nn, .. } = &self.moments;
         for (name, mean) in MEANS.into_iter().zip(means) {
@@ -286,12 +330,14 @@ impl MigrationMap {
         };
         let baseline = |&method: &MapMethod| Ok((method, map(&baseline_array(method), old, new)?));
         let baselines = about.baselines.iter().map(baseline).collect::<Result<_>>()?;
+        let asked = |rows: usize| -> Result<Matrix> { Ok(Matrix::new(file.f32s(ASKED, rows, latent)?, latent)) };
         Ok(MigrationMap {
             queries: Chosen { map: map(QUERIES, old, new)?, method: about.queries },
             index: Chosen { map: map(INDEX, new, old)?, method: about.index },
             latent: [map(LATENT[0], latent, old)?, map(LATENT[1], latent, new)?],
             back: [map(BACK[0], old, latent)?, map(BACK[1], new, latent)?],
             baselines,
+            asked: about.asked.map(asked).transpose()?,
             old: ModelCard::read(&file, Side::Old, about.old)?,
             new: ModelCard::read(&file, Side::New, about.new)?,
             held_out: about.held_out,
@@ -333,6 +379,7 @@ fn baseline_array(method: MapMethod) -> String {
 /// The arrays of the further parts of a map.
 const OFFSET: &str = "offset";
 const SHIFT: &str = "shift";
+const ASKED: &str = "asked";
 const MEANS: [&str; 2] = ["moments.old_mean", "moments.new_mean"];
 
 fn read_moments(file: &TensorFile, pairs: usize, old: usize, new: usize) -> Result<PairMoments> {

@@ -19,7 +19,9 @@ mod monitor;
 mod onnx;
 mod pair_moments;
 mod pairs;
+mod pairs_learned;
 mod plan;
+mod route;
 #[cfg_attr(not(feature = "parquet"), allow(unused, reason = "tables need more than arrays do"))]
 mod stream;
 
@@ -34,5 +36,7 @@ pub use self::geometry::{Geometry, Reference};
 pub use self::map::{CandidateScore, Chosen, MigrationMap, ModelCard, Side};
 pub use self::monitor::{Check, MonitorReport};
 pub use self::pairs::{Pairs, read_both, read_rows};
+pub use self::pairs_learned::learn_pairs;
 pub use self::plan::{MigrationPlan, PlanCosts, PlanOptions, PlanPoint, plan};
+pub use self::route::Route;
 pub use self::stream::{Precision, StreamOptions, Streamed};

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::fit::residuals;
 use super::geometry::Reference;
-use super::{MigrationMap, Pairs, Side};
+use super::{MigrationMap, Pairs};
 use crate::error::{Error, Result};
 use crate::vectors::Matrix;
 
@@ -73,7 +73,7 @@ impl MigrationMap {
             let pairs = Pairs::new(old.clone(), new.clone())?;
             let surprises = self.old.geometry.surprises(pairs.old())?;
             measured.push(("surprise of old vectors".to_owned(), self.old.geometry.reference(), surprises));
-            let distances = residuals(self.route(Side::New, Side::Old)?, &pairs)?;
+            let distances = residuals(&self.queries.map, &pairs)?;
             measured.push(("distance of mapped queries".to_owned(), self.residual, distances));
         }
         let limit = upper_quantile(false_alarms / measured.len() as f64);

@@ -187,6 +187,101 @@ fn latent_vectors_lead_back_to_both_models() {
 }
 
 #[test]
+fn an_adapted_map_answers_by_inner_products_and_survives_its_file() {
+    let (models, map) = &*FITTED;
+    let texts = models.texts(1200, 5);
+    let half: Vec<usize> = (0..600).collect();
+    let (index, queries) = (&texts.old, texts.new.select(&half));
+    assert!(!map.is_adapted() && map.route(Side::Old, Side::Indexed).is_err());
+    let (adapted, learned) = map.adapted(index, &queries, &()).unwrap();
+    assert!(learned > 300, "{learned}");
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str| folder.path().join(name);
+    adapted.write(&file("adapted.map")).unwrap();
+    let adapted = MigrationMap::open(&file("adapted.map")).unwrap();
+    let rows = adapted.apply(Side::Old, Side::Indexed, index).unwrap();
+    let asked = adapted.apply(Side::New, Side::Indexed, &queries).unwrap();
+    assert_eq!((rows.cols(), asked.cols()), (map.latent_dim() + 1, map.latent_dim() + 1));
+    let nearest = sememe::retrieve::nearest(&asked, &rows, 1, sememe::retrieve::Criterion::Dot).unwrap();
+    let twins = nearest.iter().enumerate().filter(|(query, hits)| hits[0].index == *query).count();
+    assert!(twins > 500, "{twins}");
+    // Files are mapped alike, and the latent space leads back to the old model.
+    write_npy(&file("index.npy"), index);
+    let options = StreamOptions::new(Side::Old, Side::Indexed);
+    adapted.apply_file(&file("index.npy"), &file("mapped.npy"), &options, &()).unwrap();
+    let read = vectors::read_matrix(&file("mapped.npy"), &ReadOptions::default(), &()).unwrap();
+    assert_eq!(read.as_slice(), rows.as_slice());
+    let latent = adapted.apply(Side::Old, Side::Latent, index).unwrap();
+    let back = adapted.apply(Side::Latent, Side::Old, &latent).unwrap();
+    let cosine: f32 = back.row(0).iter().zip(index.row(0)).map(|(a, b)| a * b).sum::<f32>()
+        / index.row(0).iter().map(|x| x * x).sum::<f32>().sqrt();
+    assert!(cosine > 0.9, "{cosine}");
+    // Inner products of CSLS are for no other use.
+    assert!(adapted.route(Side::Indexed, Side::Old).is_err());
+    assert!(adapted.route(Side::New, Side::Indexed).unwrap().to_onnx().is_err());
+}
+
+#[test]
+fn rows_of_both_models_are_found_in_one_index_during_a_backfill() {
+    let (models, map) = &*FITTED;
+    let texts = models.texts(400, 14);
+    let even: Vec<usize> = (0..400).step_by(2).collect();
+    // Every other row was embedded again.
+    let mut mixed = map.apply(Side::Old, Side::Latent, &texts.old).unwrap();
+    let again = map.apply(Side::New, Side::Latent, &texts.new.select(&even)).unwrap();
+    let dim = mixed.cols();
+    for (place, row) in even.iter().enumerate() {
+        mixed.as_mut_slice()[row * dim..(row + 1) * dim].copy_from_slice(again.row(place));
+    }
+    for (side, rows) in [(Side::Old, &texts.old), (Side::New, &texts.new)] {
+        let queries = map.apply(side, Side::Latent, rows).unwrap();
+        let nearest = sememe::retrieve::nearest(&queries, &mixed, 1, sememe::retrieve::Criterion::Nn).unwrap();
+        let found = |start: usize| (start..400).step_by(2).filter(|&row| nearest[row][0].index == row).count();
+        assert!(found(0) > 160 && found(1) > 160, "{side}: {} {}", found(0), found(1));
+    }
+}
+
+#[test]
+fn vectors_that_are_mostly_their_mean_are_mapped_too() {
+    let models = Models::new(2);
+    let moved = |count: usize, seed: u64| {
+        let mut texts = models.texts(count, seed);
+        texts.old.as_mut_slice().iter_mut().for_each(|x| *x += 6.0);
+        texts.new.as_mut_slice().iter_mut().for_each(|x| *x += 6.0);
+        texts
+    };
+    let seen = moved(1200, 1);
+    let map = migrate::fit(&Pairs::new(seen.old, seen.new).unwrap(), None, &Default::default(), &()).unwrap();
+    let texts = moved(400, 2);
+    let evaluation = map.evaluate(&texts.old, &texts.new, &questions(400), &Default::default(), &()).unwrap();
+    let (mapped, best) = (evaluation.mapped.at(10), evaluation.old.at(10));
+    assert!(mapped > best - 15.0, "{mapped} {best}");
+}
+
+#[test]
+fn models_that_cannot_be_aligned_without_pairs_are_refused() {
+    // That other models can be is shown on real vectors, by the manual.
+    let mut random = Random::new(17);
+    let mut normals = |dim: usize| Matrix::new((0..700 * dim).map(|_| random.normal() as f32).collect(), dim);
+    let error = migrate::learn_pairs(&normals(8), &normals(9), 0, &()).unwrap_err();
+    assert!(matches!(error, sememe::Error::NoBetterThanChance { .. }), "{error}");
+}
+
+#[test]
+fn models_are_known_by_name_and_by_their_vectors() {
+    let (models, map) = &*FITTED;
+    assert_ne!(map.old.fingerprint, map.new.fingerprint);
+    let only = MigrateOptions::default().with_method(Some(MapMethod::Procrustes)).with_new_model(Some("v2".to_owned()));
+    let named = migrate::fit(&pairs(models, 1200), None, &only, &()).unwrap();
+    // The same texts by the same models.
+    assert_eq!((&named.old.fingerprint, &named.new.fingerprint), (&map.old.fingerprint, &map.new.fingerprint));
+    assert!(named.check_name(Side::New, "v2").is_ok());
+    let error = named.check_name(Side::New, "v3").unwrap_err().to_string();
+    assert!(error.contains("v2") && error.contains("v3"), "{error}");
+    assert!(named.check_name(Side::Old, "v1").is_err());
+}
+
+#[test]
 fn constant_dimensions_and_duplicates_do_no_harm() {
     let models = Models::new(8);
     let mut texts = models.texts(400, 1);

@@ -1,23 +1,26 @@
 //! `sememe migrate`: another embedding model, the index kept.
 
+mod adapt;
 mod evaluate;
+mod fit;
 mod plan;
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use sememe::files::{check_readable, check_writable};
-use sememe::migrate::{self, MigrateOptions, MigrationMap, Pairs, Side, StreamOptions};
+use sememe::migrate::{self, MigrationMap, Side, StreamOptions};
 use sememe::vectors::{self, Matrix, ReadOptions};
-use serde_json::{Value, json};
+use serde_json::json;
 
-use crate::arguments::{BadUsage, Global, Migrate, MigrateApply, MigrateExport, MigrateFit, MigrateMonitor, Named};
+use crate::arguments::{BadUsage, Global, Migrate, MigrateApply, MigrateExport, MigrateMonitor, Named};
 use crate::output::{self, count};
 use crate::progress::{Bar, Stopwatch};
 
 pub fn run(step: &Migrate, global: &Global) -> anyhow::Result<()> {
     match step {
-        Migrate::Fit(arguments) => fit(arguments, global),
+        Migrate::Fit(arguments) => fit::run(arguments, global),
+        Migrate::Adapt(arguments) => adapt::run(arguments, global),
         Migrate::Apply(arguments) => apply(arguments, global),
         Migrate::Evaluate(arguments) => evaluate::run(arguments, global),
         Migrate::Plan(arguments) => plan::run(arguments, global),
@@ -64,69 +67,6 @@ fn read(path: &Path, columns: Option<Vec<String>>, global: &Global) -> anyhow::R
     Ok(matrix?)
 }
 
-fn fit(arguments: &MigrateFit, global: &Global) -> anyhow::Result<()> {
-    let [old, new] = both_sides(&arguments.vectors)?;
-    check_writable(&arguments.output)?;
-    let mut stopwatch = Stopwatch::start(global);
-    let [old, new] = read_both([&old, &new], arguments.column.names(), global)?;
-    let pairs = match &arguments.rows {
-        Some(path) => {
-            let rows = migrate::read_rows(path, old.rows())?;
-            Pairs::new(old.select(&rows), new.select(&rows))?
-        }
-        None => Pairs::new(old.clone(), new)?,
-    };
-    stopwatch.finished("reading");
-    if pairs.duplicates() > 0 {
-        let why = "occur again and count once";
-        output::warn(global, format_args!("{} pairs {why}", count(pairs.duplicates())));
-    }
-    let options = MigrateOptions::default()
-        .with_old_model(arguments.old_model.clone())
-        .with_new_model(arguments.new_model.clone())
-        .with_method(arguments.method)
-        .with_seed(global.seed);
-    let bar = Bar::new(global, "fitting");
-    let map = migrate::fit(&pairs, Some(&old), &options, &*bar);
-    bar.finish();
-    let map = map?;
-    stopwatch.finished("fitting");
-    map.write(&arguments.output)?;
-
-    output::result_beside(&arguments.output, global, described(&map, &arguments.output), || {
-        let row = |score: &migrate::CandidateScore| {
-            let to = format!("{} → {}", if score.to == Side::Old { Side::New } else { Side::Old }, score.to);
-            vec![format!("{to}: {}", score.method), score.parameters.clone(), format!("{:.1}", score.agreement)]
-        };
-        let scores = map.held_out.iter().map(row).collect();
-        let table = output::table(&["candidate", "parameters", "agreement on held-out clusters"], scores, true);
-        let chosen = format!("queries by {}, the index by {}", map.queries.method, map.index.method);
-        format!("{table}\n{} pairs; {chosen}; wrote {}", count(map.pairs), arguments.output.display())
-    })?;
-    // Said last and as a failure, whatever is silenced: such a map looks like any other.
-    match map.warning() {
-        Some(warning) => Err(anyhow::anyhow!(warning)),
-        None => Ok(()),
-    }
-}
-
-fn described(map: &MigrationMap, path: &Path) -> Value {
-    let card = |card: &migrate::ModelCard| json!({ "name": card.name, "dimension": card.dim() });
-    json!({
-        "map": path,
-        "pairs": map.pairs,
-        "fingerprint": map.fingerprint,
-        "old": card(&map.old),
-        "new": card(&map.new),
-        "latent": map.latent_dim(),
-        "queries": map.queries.method,
-        "index": map.index.method,
-        "shrinkage": map.shrinkage,
-        "held_out": map.held_out,
-        "at_chance": map.at_chance.is_some(),
-    })
-}
-
 fn apply(arguments: &MigrateApply, global: &Global) -> anyhow::Result<()> {
     let map = MigrationMap::open(&arguments.map)?;
     let from = side_of(&arguments.vectors)?;
@@ -139,7 +79,8 @@ fn apply(arguments: &MigrateApply, global: &Global) -> anyhow::Result<()> {
     let options = StreamOptions::new(from, to)
         .with_precision(arguments.precision)
         .with_columns(arguments.column.names())
-        .with_force(arguments.force);
+        .with_force(arguments.force)
+        .with_model(arguments.model.clone());
     let index = index_to_ask(&map, arguments, (from, to), global)?;
     let mut stopwatch = Stopwatch::start(global);
     let bar = Bar::new(global, "mapping");
@@ -271,7 +212,7 @@ fn monitor(arguments: &MigrateMonitor, global: &Global) -> anyhow::Result<()> {
 fn export(arguments: &MigrateExport, global: &Global) -> anyhow::Result<()> {
     let map = MigrationMap::open(&arguments.map)?;
     let route = map.route(arguments.from, arguments.to)?;
-    sememe::files::write(&arguments.onnx, &route.to_onnx())?;
+    sememe::files::write(&arguments.onnx, &route.to_onnx()?)?;
     let json = json!({
         "file": arguments.onnx,
         "from": arguments.from,

@@ -79,12 +79,14 @@ pub struct StreamOptions {
     pub columns: Option<Vec<String>>,
     /// Map the vectors even if they look like those of another model.
     pub force: bool,
+    /// The name of the model that made the vectors; a map of another one refuses them.
+    pub model: Option<String>,
 }
 
 impl StreamOptions {
     /// Maps vectors of one side to another.
     pub fn new(from: Side, to: Side) -> Self {
-        StreamOptions { from, to, precision: None, columns: None, force: false }
+        StreamOptions { from, to, precision: None, columns: None, force: false, model: None }
     }
 }
 
@@ -95,6 +97,8 @@ setters!(StreamOptions {
     with_columns: columns = Option<Vec<String>>,
     /// Sets [`StreamOptions::force`].
     with_force: force = bool,
+    /// Sets [`StreamOptions::model`].
+    with_model: model = Option<String>,
 });
 
 /// What was written.
@@ -127,7 +131,10 @@ impl MigrationMap {
         options: &StreamOptions,
         observer: &dyn Observer,
     ) -> Result<Streamed> {
-        let map = self.route(options.from, options.to)?;
+        let map = &self.route(options.from, options.to)?;
+        if let Some(name) = &options.model {
+            self.check_name(options.from, name)?;
+        }
         let form = Form::of_name(output)?;
         check_writable(output)?;
         if files::is_standard_output(output) {
@@ -175,9 +182,7 @@ impl MigrationMap {
     fn identity(&self, input: &Path, precision: Precision, form: Form, options: &StreamOptions) -> Result<Identity> {
         let map = self.route(options.from, options.to)?;
         let mut hasher = blake3::Hasher::new();
-        hasher.update(bytemuck::cast_slice(map.matrix().as_slice()));
-        hasher.update(bytemuck::cast_slice(map.offset().unwrap_or_default()));
-        hasher.update(bytemuck::cast_slice(map.shift().unwrap_or_default()));
+        map.hash(&mut hasher);
         Ok(Identity {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             map: hasher.finalize().to_hex().to_string(),

@@ -10,7 +10,7 @@ use super::Precision;
 use super::segments::{Form, Segment};
 use crate::error::{Error, Place, Result};
 use crate::files::{Input, Output, little_endian};
-use crate::migrate::Affine;
+use crate::migrate::Route;
 use crate::migrate::affine::not_finite;
 use crate::observe::Meter;
 #[cfg(feature = "parquet")]
@@ -127,7 +127,7 @@ impl Source {
     pub(super) fn map_segment(
         &self,
         segment: &Segment,
-        map: &Affine,
+        map: &Route,
         (form, precision): (Form, Precision),
         path: &Path,
         meter: &Meter,
@@ -164,7 +164,7 @@ impl Source {
         writer.finish()
     }
 
-    fn mapped(&self, rows: Matrix, map: &Affine, first: usize) -> Result<Matrix> {
+    fn mapped(&self, rows: Matrix, map: &Route, first: usize) -> Result<Matrix> {
         let mut mapped = vec![0.0; rows.rows() * map.to_dim()];
         let blocks = mapped.par_chunks_mut(ROWS_AT_A_TIME * map.to_dim());
         let blocks = blocks.zip(rows.as_slice().par_chunks(ROWS_AT_A_TIME * map.from_dim())).enumerate();
