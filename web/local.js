@@ -18,9 +18,9 @@ export class Local {
   }
 
   async spaces() {
-    const { name, method, latent, fingerprint, correlations, confidences } = this.data.about;
+    const { name, method, latent, factors, fingerprint, correlations, confidences } = this.data.about;
     const views = this.data.views.map((view) => ({ name: view.name, words: view.words.length }));
-    return { spaces: [{ name, method, latent, fingerprint, correlations, confidences, views, criteria: ['csls', 'nn'] }] };
+    return { spaces: [{ name, method, latent, factors, fingerprint, correlations, confidences, views, criteria: ['csls', 'nn'] }] };
   }
 
   completion(view) {
@@ -107,11 +107,11 @@ export class Local {
       const norms = this.data.norms(view);
       return Float32Array.from(view.words, (_, row) => (view.vectors[row * latent + index] * view.columns[index] * view.rows[row]) / (norms[row] || Infinity));
     };
-    const indices = [...Array(latent).keys()].slice(from, from + count);
+    const indices = [...Array(about.factors).keys()].slice(from, from + count);
     const factors = indices.map((index) => ({
       index, correlation: about.correlations?.[index] ?? null, views: views.map((view) => this.ends(coordinate(view, index), view, most)),
     }));
-    return { latent, factors };
+    return { latent: about.factors, factors };
   }
 
   async axis({ positive, negative, top: most = 20 }) {

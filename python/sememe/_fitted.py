@@ -80,8 +80,8 @@ class FittedModel(Parameterized):
 
     @property
     def n_components_(self) -> int:
-        """The latent size."""
-        return self._fitted.latent
+        """The latent size, without the columns of spelling."""
+        return self._fitted.factors
 
     @property
     def n_tuples_(self) -> float:
@@ -205,7 +205,7 @@ class FittedModel(Parameterized):
         missing = np.isnan(rows).all(axis=1)
         if not missing.any():
             return self._fitted.transform(place, rows)
-        latent = np.full((len(rows), self.n_components_), np.nan, np.float32)
+        latent = np.full((len(rows), self._fitted.latent), np.nan, np.float32)
         if not missing.all():
             latent[~missing] = self._fitted.transform(place, np.ascontiguousarray(rows[~missing]))
         return latent

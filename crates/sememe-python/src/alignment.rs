@@ -148,6 +148,11 @@ impl Alignment {
     }
 
     #[getter]
+    fn factors(&self) -> usize {
+        self.0.model.factors()
+    }
+
+    #[getter]
     fn tuples(&self) -> f64 {
         self.0.model.tuples
     }

@@ -130,9 +130,13 @@ fn space(arguments: &Inspect, global: &Global) -> anyhow::Result<()> {
             true => "none".to_owned(),
             false => super::align::finishes(&summary.finishes),
         };
+        let spelling = match summary.spelling_columns {
+            0 => String::new(),
+            columns => format!(", and {columns} columns of spelling"),
+        };
         let facts = facts(vec![
             ("method", summary.method.to_string()),
-            ("latent dimensions", summary.latent.to_string()),
+            ("latent dimensions", format!("{}{spelling}", summary.latent)),
             ("fitted on", format!("{} tuples{likelihood}", count(summary.tuples as usize))),
             ("correlations", spectrum(&summary.canonical_correlations)),
             ("finish", finishes),

@@ -37,9 +37,9 @@ pub(crate) async fn factors(
     Params(asked): Params<Factors>,
 ) -> Result<Json<Value>, Problem> {
     let opened = app.space(asked.space.as_deref())?;
-    let latent = opened.latent();
-    let first = asked.from.unwrap_or(0).min(latent);
-    let last = latent.min(first + asked.count.unwrap_or(FACTORS).min(MOST_FACTORS));
+    let (latent, factors) = (opened.latent(), opened.space.alignment().model.factors());
+    let first = asked.from.unwrap_or(0).min(factors);
+    let last = factors.min(first + asked.count.unwrap_or(FACTORS).min(MOST_FACTORS));
     let top = asked.top.unwrap_or(TOP).min(MOST_TOP);
     let among = asked.among.unwrap_or(usize::MAX);
     let found = app.compute(Effort::Quick, move |_| {
@@ -49,8 +49,8 @@ pub(crate) async fn factors(
             let views = ends(&opened, &axis, top, among)?;
             Ok(json!({ "index": index, "correlation": rho.get(index), "views": views }))
         };
-        let factors = (first..last).map(describe).collect::<Result<Vec<_>, Problem>>()?;
-        Ok(json!({ "latent": latent, "factors": factors }))
+        let described = (first..last).map(describe).collect::<Result<Vec<_>, Problem>>()?;
+        Ok(json!({ "latent": factors, "factors": described }))
     });
     Ok(Json(found.await?))
 }

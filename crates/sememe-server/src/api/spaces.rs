@@ -33,6 +33,7 @@ fn describe(opened: &Opened) -> Value {
         "name": opened.name,
         "method": model.method,
         "latent": opened.latent(),
+        "factors": model.factors(),
         "views": views.collect::<Vec<_>>(),
         "criteria": criteria.iter().filter(|(_, is_there)| *is_there).map(|(name, _)| name).collect::<Vec<_>>(),
         "correlations": (!model.rho.is_empty()).then_some(&model.rho),

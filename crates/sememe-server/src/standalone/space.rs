@@ -81,6 +81,7 @@ impl Blocks {
             "name": name,
             "method": alignment.model.method,
             "latent": opened.latent(),
+            "factors": alignment.model.factors(),
             "fingerprint": opened.space.fingerprint(),
             "correlations": (!alignment.model.rho.is_empty()).then_some(&alignment.model.rho),
             "confidences": opened.has_confidences(),

@@ -44,11 +44,12 @@ pub struct Alignment {
     pub trained: Option<TrainedPairs>,
 }
 
-/// The calibrated confidences of a criterion between two views, in both directions.
+/// The calibrated confidences of a criterion from one view to another.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct PairCalibration {
-    /// The names of the views.
+    /// The names of the view of queries and of that of their translations. Spaces of earlier versions have one entry for
+    /// both directions.
     pub views: [String; 2],
     /// The criterion that ranks translations.
     pub criterion: Criterion,
@@ -131,12 +132,15 @@ impl Alignment {
         })
     }
 
-    /// The calibrated confidences of a criterion between two views. The fallback for a pair with too few shared tuples
+    /// The calibrated confidences of a criterion from one view to another. The fallback for a pair with too few shared tuples
     /// is the mean over the other pairs, which differ little. `None` if no pair was calibrated for this criterion.
-    pub fn calibration(&self, a: usize, b: usize, criterion: Criterion) -> Option<Calibration> {
+    pub fn calibration(&self, from: usize, to: usize, criterion: Criterion) -> Option<Calibration> {
         let of_criterion = || self.calibrations.iter().filter(|pair| pair.criterion == criterion);
-        let is_of = |pair: &PairCalibration, view: usize| pair.views.contains(&self.model.views[view].name);
-        let own = of_criterion().find(|pair| is_of(pair, a) && is_of(pair, b));
+        let of = |views: [usize; 2]| {
+            let names = views.map(|view| self.model.views[view].name.as_str());
+            of_criterion().find(|pair| pair.views.each_ref().map(String::as_str) == names)
+        };
+        let own = of([from, to]).or_else(|| of([to, from]));
         own.map(|pair| pair.calibration)
             .or_else(|| Calibration::mean(&of_criterion().map(|pair| pair.calibration).collect::<Vec<_>>()))
     }
@@ -259,6 +263,7 @@ impl Alignment {
             Some(columns) => Some(Spelling::read(file, columns, views.len())?),
             None => None,
         };
+        let factors = latent - spelling.as_ref().map_or(0, |spelling| spelling.columns);
         let dims: Vec<usize> = metadata.views.iter().map(|view| view.dim).collect();
         let preparation = Preparation::read(file, metadata.policy, &dims)?;
         let model = Model {
@@ -266,7 +271,7 @@ impl Alignment {
             views,
             tuples: metadata.tuples,
             log_likelihood: metadata.log_likelihood,
-            rho: if file.has("rho") { file.f64s("rho", latent)? } else { Vec::new() },
+            rho: if file.has("rho") { file.f64s("rho", factors)? } else { Vec::new() },
             shrinkage: metadata.views.iter().map(|view| view.shrinkage).collect(),
             trace: metadata.trace,
             finishes,

@@ -1,7 +1,8 @@
 //! Calibration of confidences on held-out translations.
 //!
 //! The parameters of a [`Calibration`] maximise the likelihood of right and wrong first candidates of held-out words.
-//! The other direction of a pair of views shares the parameters of the one that is asked.
+//! The other direction of a pair of views shares the parameters of the one that is asked, but for what rows are usual: how
+//! rare a word is, is relative to the words of its own view that entries have.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +11,7 @@ use super::folds::{Answer, Asked, Candidates, Folds, MOST_PAIRS, Project};
 use super::logistic::{HeldOutQuery, most_likely};
 use crate::error::Result;
 use crate::observe::{Meter, Observer, Stage};
-use crate::retrieve::{Criterion, Generative, PairCoordinates, Retriever, log_row};
+use crate::retrieve::{Criterion, Generative, PairCoordinates, Retriever, UsualRows, log_row};
 use crate::vectors::Matrix;
 
 /// Criteria with calibrated confidences. The last needs a generative model.
@@ -31,9 +32,7 @@ impl Folds<'_> {
             for &(from, to) in &directions {
                 meter.check()?;
                 let asked = Asked::of(fold.split, self.given, (from, to));
-                if asked.is_empty() {
-                    continue;
-                }
+                let Some(usual) = self.usual_rows((from, to)).filter(|_| !asked.is_empty()) else { continue };
                 let pair = PairCoordinates::of(&fold.model, from, to)?;
                 // Methods without a noise model have no such criteria.
                 let generative = Generative::new(&fold.model, from, to, None).ok();
@@ -64,23 +63,36 @@ impl Folds<'_> {
                         let retriever = builder.build(&meter.stopping())?;
                         let answers = asked.retrieve(&retriever, &source, &target, &meter.stopping())?;
                         let of_pair = queries.entry(([from.min(to), from.max(to)], number)).or_default();
-                        of_pair.extend(answers.iter().map(held_out_query));
+                        of_pair.extend(answers.iter().map(|answer| held_out_query(answer, &usual)));
                         meter.advance(1)?;
                     }
                 }
             }
         }
-        let calibrated = queries.iter().filter(|(_, queries)| queries.len() >= MIN_QUERIES);
-        let of_pair = |(&(views, number), queries): (&([usize; 2], usize), &Vec<HeldOutQuery>)| PairCalibration {
-            views: views.map(|view| self.names[view].clone()),
-            criterion: CRITERIA[number],
-            calibration: most_likely(queries),
+        let calibrated = queries.into_iter().filter(|(_, queries)| queries.len() >= MIN_QUERIES);
+        let of_pair = |(([a, b], number), queries): (([usize; 2], usize), Vec<HeldOutQuery>)| {
+            let shared = most_likely(&queries);
+            [[a, b], [b, a]].map(|[from, to]| {
+                let usual = self.usual_rows((from, to)).or_else(|| self.usual_rows((to, from))).unwrap_or_default();
+                PairCalibration {
+                    views: [from, to].map(|view| self.names[view].clone()),
+                    criterion: CRITERIA[number],
+                    calibration: shared.with_usual_rows(usual),
+                }
+            })
         };
-        Ok(calibrated.map(of_pair).collect())
+        Ok(calibrated.flat_map(of_pair).collect())
+    }
+
+    /// The rows of words that are held out of some fold; `None` without any.
+    fn usual_rows(&self, direction: (usize, usize)) -> Option<UsualRows> {
+        let asked = self.fits.iter().map(|fold| Asked::of(fold.split, self.given, direction));
+        let logs: Vec<f64> = asked.flat_map(|asked| asked.rows().map(log_row).collect::<Vec<_>>()).collect();
+        UsualRows::of(&logs)
     }
 }
 
-fn held_out_query(answer: &Answer) -> HeldOutQuery {
+fn held_out_query(answer: &Answer, usual: &UsualRows) -> HeldOutQuery {
     let scores = answer.hits.iter().map(|hit| f64::from(hit.score)).collect();
-    HeldOutQuery { is_right: answer.is_right(0), scores, log_row: log_row(answer.word) }
+    HeldOutQuery { is_right: answer.is_right(0), scores, rarity: usual.rarity(log_row(answer.word)) }
 }

@@ -28,7 +28,7 @@ const CANDIDATES: usize = 20_000;
 const PROJECTED_AT_A_TIME: usize = 8 * ROWS_AT_A_TIME;
 /// Folds of a cross-validation, and the number of held-out tuples after which no further fold is tried.
 const FOLDS: usize = 5;
-const ENOUGH: usize = 500;
+pub(super) const ENOUGH: usize = 500;
 /// Pairs of views that are retrieved from. With more of them, some stand for all.
 pub(super) const MOST_PAIRS: usize = 12;
 /// Maximum number of queries between two views.
@@ -246,6 +246,11 @@ impl Asked {
 
     pub(super) fn is_empty(&self) -> bool {
         self.words.is_empty()
+    }
+
+    /// The rows of the words.
+    pub(super) fn rows(&self) -> impl Iterator<Item = usize> {
+        self.words.iter().map(|(word, _)| *word)
     }
 
     /// The answers to all words that have any.

@@ -9,8 +9,8 @@ pub(super) struct HeldOutQuery {
     pub(super) is_right: bool,
     /// The scores of its candidates, best first.
     pub(super) scores: Vec<f64>,
-    /// The logarithm of its row.
-    pub(super) log_row: f64,
+    /// How rare it is: the logarithm of its row, less that of usual rows.
+    pub(super) rarity: f64,
 }
 
 /// The priors of offset, slope and rarity: plain softmax in the mean. They matter for few queries only. The slope stays
@@ -23,17 +23,15 @@ const GRID: usize = 32;
 const REFINEMENTS: usize = 20;
 
 /// The parameters that maximise the posterior probability of right and wrong first candidates. The temperature is
-/// searched in one dimension; for each temperature the others are a logistic regression.
+/// searched in one dimension; for each temperature the others are a logistic regression. Which rows are usual is for the
+/// caller to add.
 pub(super) fn most_likely(queries: &[HeldOutQuery]) -> Calibration {
-    let usual = queries.iter().map(|query| query.log_row).sum::<f64>() / queries.len() as f64;
     let scale = median_spread(queries);
     let [low, high] = TEMPERATURES.map(|ratio| (ratio * scale).ln());
-    let fitted = |log_temperature: f64| regression(queries, log_temperature.exp(), usual);
+    let fitted = |log_temperature: f64| regression(queries, log_temperature.exp());
     let log_temperature = maximum(|at| fitted(at).log_posterior, (low, high));
     let [offset, slope, rarity] = fitted(log_temperature).coefficients;
-    let ends = |end: fn(f64, f64) -> f64, start: f64| queries.iter().map(|query| query.log_row).fold(start, end);
-    let range = [ends(f64::min, f64::INFINITY), ends(f64::max, f64::NEG_INFINITY)];
-    Calibration { temperature: log_temperature.exp(), slope, offset, rarity, usual, range }
+    Calibration { temperature: log_temperature.exp(), slope, offset, rarity, usual: 0.0, range: [0.0; 2] }
 }
 
 fn median_spread(queries: &[HeldOutQuery]) -> f64 {
@@ -52,8 +50,8 @@ const LARGEST_LOG_ODDS: f64 = 40.0;
 ///
 /// Rarer words are not easier to translate. Where they seem to be, by the chance of a sample, rarity does not count: words
 /// without an entry are rarer than those held out, and their confidences would be too high.
-fn regression(queries: &[HeldOutQuery], temperature: f64, usual: f64) -> Regression {
-    let regression = regression_on(queries, temperature, |query| query.log_row - usual);
+fn regression(queries: &[HeldOutQuery], temperature: f64) -> Regression {
+    let regression = regression_on(queries, temperature, |query| query.rarity);
     match regression.coefficients[2] > 0.0 {
         true => regression_on(queries, temperature, |_| 0.0),
         false => regression,
@@ -91,6 +89,7 @@ fn maximum(function: impl Fn(f64) -> f64, (low, high): (f64, f64)) -> f64 {
 mod tests {
     use super::*;
     use crate::random::Random;
+    use crate::retrieve::{UsualRows, log_row};
 
     #[test]
     fn finds_the_maximum_inside_and_at_the_ends() {
@@ -99,7 +98,7 @@ mod tests {
         }
     }
 
-    /// Queries whose first candidates are right with the probabilities of a calibration.
+    /// Queries whose first candidates are right with the probabilities of a calibration, and these.
     fn sample(calibration: &Calibration, count: usize) -> (Vec<HeldOutQuery>, Vec<f64>) {
         let mut random = Random::new(3);
         let queries = (0..count).map(|_| {
@@ -108,7 +107,8 @@ mod tests {
             let row = (random.uniform() * 5000.0) as usize;
             let p = calibration.confidences(&scores, Some(row))[0];
             let scores = scores.into_iter().map(f64::from).collect();
-            (HeldOutQuery { is_right: random.uniform() < p, scores, log_row: crate::retrieve::log_row(row) }, p)
+            let rarity = log_row(row).min(calibration.range[1]) - calibration.usual;
+            (HeldOutQuery { is_right: random.uniform() < p, scores, rarity }, p)
         });
         queries.unzip()
     }
@@ -118,10 +118,11 @@ mod tests {
         let truth =
             Calibration { temperature: 0.05, slope: 1.5, offset: 1.0, rarity: -0.4, usual: 7.5, range: [0.0, 8.6] };
         let (queries, probabilities) = sample(&truth, 4000);
-        let found = most_likely(&queries);
+        let usual = UsualRows::of(&[truth.usual, 2.0 * truth.usual - truth.range[1], truth.range[1]]).unwrap();
+        let found = most_likely(&queries).with_usual_rows(usual);
         let error = |(query, p): (&HeldOutQuery, &f64)| {
             let scores: Vec<f32> = query.scores.iter().map(|&score| score as f32).collect();
-            let row = (query.log_row.exp() - 1.0).round() as usize;
+            let row = ((query.rarity + truth.usual).exp() - 1.0).round() as usize;
             (found.confidences(&scores, Some(row))[0] - p).abs()
         };
         let mean = queries.iter().zip(&probabilities).map(error).sum::<f64>() / 4000.0;
@@ -140,7 +141,7 @@ mod tests {
         for (is_right, scores) in
             [(true, vec![0.9, 0.1]), (false, vec![0.9, 0.1]), (true, vec![0.5; 20]), (true, vec![0.5])]
         {
-            let query = || HeldOutQuery { is_right, scores: scores.clone(), log_row: 0.0 };
+            let query = || HeldOutQuery { is_right, scores: scores.clone(), rarity: 0.0 };
             let found = most_likely(&(0..20).map(|_| query()).collect::<Vec<_>>());
             assert!(found.is_valid(), "{found:?}");
             let scores: Vec<f32> = scores.iter().map(|&score| score as f32).collect();

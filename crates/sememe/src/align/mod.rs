@@ -24,7 +24,7 @@ pub use self::alignment::{Alignment, PairCalibration};
 pub use self::extend::{Extended, extend};
 use self::finish_steps::finish_model;
 pub(crate) use self::finish_steps::{USUAL_STEPS, finished};
-use self::folds::{Folds, Project, projection};
+use self::folds::{ENOUGH, Fold, Folds, Project, projection};
 pub(crate) use self::folds::{Split, splits};
 use self::held_out::HeldOut;
 pub use self::held_out::shrinkage as held_out_shrinkage;
@@ -186,8 +186,20 @@ fn fit_prepared(
     // Given entries are surer than induced ones, if there are any that can choose.
     let tuned = if splits.is_empty() { tuples } else { given };
     let wanted = (finish, options.confidences);
-    let words = options.fit.may_spell(method).then_some(&prepared[..]);
-    let compared = finish_and_calibrate(folds, model, (&project, tuned), wanted, words, observer)?;
+    // Self-learning holds few of few entries out. Fits without it are quick, and say of all entries whether spelling helps.
+    let further_splits = match is_learned && splits.iter().map(|split| split.held_out.len()).sum::<usize>() < ENOUGH {
+        true => folds::splits(given),
+        false => Vec::new(),
+    };
+    let spelled = match options.fit.may_spell(method) {
+        true => {
+            let further = (&further_splits[..], given);
+            let further = Folds::of_model(model, &prepared, further, &monolingual, &options.fit, observer);
+            Some(Spelled { views: &prepared, further: unless_stopped(further.map(|further| further.fits))? })
+        }
+        false => None,
+    };
+    let compared = finish_and_calibrate(folds, model, (&project, tuned), wanted, spelled, observer)?;
     alignment.model.finishes = compared.finishes;
     spell_model(&mut alignment.model, &prepared, given, &compared.spelled)?;
     alignment.calibrations = compared.calibrations;
@@ -202,15 +214,20 @@ struct Compared {
     calibrations: Vec<PairCalibration>,
 }
 
-/// The finishes of a model, the weights of spelling and the calibrations, all by what is held out of the folds. Words are
-/// compared by spelling only if their views are given. A fit that was stopped early is kept: with the steps of the finish so
-/// far, and without confidences.
+/// The words of all views, which may be compared by their spelling, and fits whose held-out words help to decide it.
+struct Spelled<'a> {
+    views: &'a [View],
+    further: Vec<Fold<'a>>,
+}
+
+/// The finishes of a model, the weights of spelling and the calibrations, all by what is held out of the folds. A fit that
+/// was stopped early is kept: with the steps of the finish so far, and without confidences.
 fn finish_and_calibrate<'a>(
     folds: Result<Folds<'a>>,
     model: &Model,
     (project, tuples): (&Project, &Tuples),
     (finish, confidences): (FinishSteps, Confidences),
-    words: Option<&'a [View]>,
+    words: Option<Spelled<'a>>,
     observer: &dyn Observer,
 ) -> Result<Compared> {
     let mut folds = match folds {
@@ -219,7 +236,7 @@ fn finish_and_calibrate<'a>(
     };
     let chosen = unless_stopped(folds.choose_finish(finish, observer))?;
     let spelled = match words {
-        Some(views) => unless_stopped(folds.choose_spelling(views, observer))?,
+        Some(Spelled { views, further }) => unless_stopped(folds.choose_spelling(views, &further, observer))?,
         None => Vec::new(),
     };
     let finishes = finish_model(model, &folds.rows, project, tuples, &chosen, observer)?;
@@ -327,7 +344,7 @@ fn check_resumable(before: &Alignment, evidence: &Evidence, fit: &mut FitOptions
         return refused("impossible", format!("the model was fitted by {method}; leave the method as it was"));
     }
     if fit.latent == LatentSize::default() {
-        fit.latent = LatentSize::Of(before.model.latent() - before.model.spelling_columns());
+        fit.latent = LatentSize::Of(before.model.factors());
     }
     let shrinkage = &before.model.shrinkage;
     let is = |by: f64| shrinkage.iter().all(|&other| other == by);

@@ -5,7 +5,7 @@ use std::collections::btree_map::Entry;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::finish_steps::mean;
-use super::folds::{Asked, Folds, Project};
+use super::folds::{Asked, Fold, Folds, Project};
 use super::held_out::is_clearly_positive;
 use super::spelling::learn;
 use crate::error::Result;
@@ -28,11 +28,18 @@ pub(super) struct SpelledPair {
 }
 
 impl<'a> Folds<'a> {
-    /// Chooses a weight for each pair of views, and adds spelling to the models of all folds if any pair has one.
-    pub(super) fn choose_spelling(&mut self, views: &'a [View], observer: &dyn Observer) -> Result<Vec<SpelledPair>> {
-        let meter = Meter::new(observer, Stage::Finishing, self.pairs.len() * self.fits.len() * WEIGHTS.len());
+    /// Chooses a weight for each pair of views, and adds spelling to the models of all folds if any pair has one. Words
+    /// that were held out of `further` fits choose, too.
+    pub(super) fn choose_spelling(
+        &mut self,
+        views: &'a [View],
+        further: &[Fold],
+        observer: &dyn Observer,
+    ) -> Result<Vec<SpelledPair>> {
+        let fits = self.fits.len() + further.len();
+        let meter = Meter::new(observer, Stage::Finishing, self.pairs.len() * fits * WEIGHTS.len());
         let mut spellings = Vec::new();
-        for fold in &self.fits {
+        for fold in self.fits.iter().chain(further) {
             meter.check()?;
             let Some(spelling) = learn(views, &fold.split.given)? else { return Ok(Vec::new()) };
             spellings.push(spelling);
@@ -41,7 +48,7 @@ impl<'a> Folds<'a> {
         for pair in self.pairs.clone() {
             // Reciprocal ranks of held-out translations, for each weight.
             let mut found = vec![Vec::new(); WEIGHTS.len()];
-            for (fold, spelling) in self.fits.iter().zip(&spellings) {
+            for (fold, spelling) in self.fits.iter().chain(further).zip(&spellings) {
                 let project = remembered(projection(fold.model.clone().with_spelling(spelling.clone()), views));
                 for (&weight, found) in WEIGHTS.iter().zip(&mut found) {
                     let mut finish = weighted(&fold.model, pair, weight)?;

@@ -55,6 +55,8 @@ pub struct AlignSummary {
     pub method: Method,
     /// Latent dimensions.
     pub latent: usize,
+    /// Further columns of latent vectors, by which words are compared by their spelling.
+    pub spelling_columns: usize,
     /// Number of tuples, or the sum of their weights.
     #[serde(serialize_with = "serialize_count")]
     pub tuples: f64,
@@ -171,7 +173,8 @@ impl AlignSummary {
             .collect();
         AlignSummary {
             method: model.method,
-            latent: model.latent(),
+            latent: model.factors(),
+            spelling_columns: model.spelling_columns(),
             tuples: model.tuples,
             log_likelihood: model.log_likelihood,
             log_likelihood_per_tuple: model.log_likelihood.map(|total| total / model.tuples),

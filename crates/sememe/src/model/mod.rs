@@ -255,6 +255,11 @@ impl Model {
         self.views[0].projection.nrows()
     }
 
+    /// Number of latent variables: the length of the latent vector without the columns of spelling.
+    pub fn factors(&self) -> usize {
+        self.latent() - self.spelling_columns()
+    }
+
     /// The index of the view called `name`.
     pub fn view_index(&self, name: &str) -> Result<usize> {
         self.views.iter().position(|view| view.name == name).ok_or_else(|| Error::UnknownView {

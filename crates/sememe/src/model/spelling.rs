@@ -34,9 +34,9 @@ pub enum SpellingUse {
     /// Where held-out translations are clearly found better with it, for IBFA and MBFA. Never where covariances are not
     /// shrunk, which is the maximum likelihood estimate of the paper, and not for latent vectors that are weighted in another
     /// way than posterior means.
+    #[default]
     Auto,
     /// By vectors alone.
-    #[default]
     None,
 }
 
@@ -214,9 +214,6 @@ impl Model {
                 *w = padded(w, w.nrows(), size);
             }
         }
-        if !self.rho.is_empty() {
-            self.rho.resize(size, 0.0);
-        }
         self.finishes.iter_mut().for_each(|finish| finish.add_spelling(columns));
         self.spelling = Some(spelling);
         self
@@ -224,7 +221,7 @@ impl Model {
 
     /// The model without columns of spelling.
     pub(crate) fn without_spelling(mut self) -> Self {
-        let size = self.latent() - self.spelling_columns();
+        let size = self.factors();
         if self.spelling.take().is_none() {
             return self;
         }
@@ -234,7 +231,6 @@ impl Model {
                 *w = padded(w, w.nrows(), size);
             }
         }
-        self.rho.truncate(size);
         for finish in &mut self.finishes {
             finish.maps = finish.maps.each_ref().map(|map| Arc::new(padded(map, size, size)));
         }

@@ -26,10 +26,31 @@ pub struct Calibration {
     pub offset: f64,
     /// Added to the log-odds for each unit of the logarithm of the query's row.
     pub rarity: f64,
-    /// The mean logarithm of the rows that the parameters were estimated on; used for a query without a row.
+    /// The mean logarithm of the rows of held-out words of the view of queries; used for a query without a row.
     pub usual: f64,
     /// The smallest and the largest logarithm of these rows. Beyond them nothing was measured, and nothing changes.
     pub range: [f64; 2],
+}
+
+/// The logarithms of the rows of some words: their mean, the smallest and the largest.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct UsualRows {
+    mean: f64,
+    range: [f64; 2],
+}
+
+impl UsualRows {
+    /// `None` without rows.
+    pub(crate) fn of(logs: &[f64]) -> Option<Self> {
+        let least = logs.iter().copied().reduce(f64::min)?;
+        let most = logs.iter().copied().reduce(f64::max)?;
+        Some(UsualRows { mean: logs.iter().sum::<f64>() / logs.len() as f64, range: [least, most] })
+    }
+
+    /// How rare a word with this logarithm of its row is.
+    pub(crate) fn rarity(&self, log_row: f64) -> f64 {
+        log_row.max(self.range[0]).min(self.range[1]) - self.mean
+    }
 }
 
 /// The logarithm of a row's number, counted from 1.
@@ -78,9 +99,15 @@ impl Calibration {
     /// ```
     pub fn confidences(&self, scores: &[f32], row: Option<usize>) -> Vec<f64> {
         let scores: Vec<f64> = scores.iter().map(|&score| f64::from(score)).collect();
-        let rarity = row.map_or(0.0, |row| log_row(row).max(self.range[0]).min(self.range[1]) - self.usual);
+        let usual = UsualRows { mean: self.usual, range: self.range };
+        let rarity = row.map_or(0.0, |row| usual.rarity(log_row(row)));
         let base = self.offset + self.rarity * rarity;
         log_odds(&scores, self.temperature).map(|odds| logistic(base + self.slope * odds)).collect()
+    }
+
+    /// The same parameters for queries of which these rows are usual.
+    pub(crate) fn with_usual_rows(self, UsualRows { mean: usual, range }: UsualRows) -> Self {
+        Calibration { usual, range, ..self }
     }
 
     /// The mean of several calibrations of one criterion, for a pair of views that has none of its own.

@@ -43,7 +43,7 @@ mod side;
 mod terms;
 
 pub use self::calibration::Calibration;
-pub(crate) use self::calibration::{log_odds, log_row, logistic};
+pub(crate) use self::calibration::{UsualRows, log_odds, log_row, logistic};
 pub use self::criterion::Criterion;
 pub use self::export::{Export, Metric};
 pub use self::files::{hits_arrays, hits_files, write_hits};

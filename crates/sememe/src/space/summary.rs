@@ -42,6 +42,8 @@ pub struct SpaceSummary {
     pub method: Method,
     /// Latent dimensions.
     pub latent: usize,
+    /// Further columns of latent vectors, by which words are compared by their spelling.
+    pub spelling_columns: usize,
     /// Whether words keep their case.
     pub casing: Casing,
     /// Preprocessing of vectors before projection.
@@ -103,7 +105,8 @@ impl Space {
         });
         Ok(SpaceSummary {
             method: model.method,
-            latent: model.latent(),
+            latent: model.factors(),
+            spelling_columns: model.spelling_columns(),
             casing: alignment.preparation.casing,
             normalize: alignment.preparation.steps.clone(),
             tuples: model.tuples,

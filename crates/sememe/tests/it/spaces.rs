@@ -2,12 +2,13 @@
 
 use sememe::align::Alignment;
 use sememe::align::{AlignOptions, Aligned, align};
+use sememe::lexicon::Tuples;
 use sememe::moments;
 use sememe::prepare::Casing;
 use sememe::prepare::Step;
-use sememe::retrieve::{Criterion, Hit};
+use sememe::retrieve::{Calibration, Criterion, Hit};
 use sememe::space::Space;
-use sememe::vectors::{Embeddings, Matrix};
+use sememe::vectors::{Embeddings, Matrix, View};
 
 use crate::samples::{complete_tuples, named, two_views};
 
@@ -65,21 +66,40 @@ fn pairs_of_views_without_a_calibration_borrow_one() {
     let (mut aligned, _) = aligned(&options());
     let alignment = &mut aligned.alignment;
     let criteria: Vec<String> = alignment.calibrations.iter().map(|pair| pair.criterion.to_string()).collect();
-    assert_eq!(criteria, ["nn", "csls", "isf", "pmi"]);
+    assert_eq!(criteria, ["nn", "nn", "csls", "csls", "isf", "isf", "pmi", "pmi"], "one for each direction");
     let own = alignment.calibration(0, 1, Criterion::CSLS).unwrap();
-    assert_eq!(alignment.calibration(1, 0, Criterion::CSLS), Some(own), "both directions share it");
+    let back = alignment.calibration(1, 0, Criterion::CSLS).unwrap();
+    let of_scores = |one: Calibration| (one.temperature, one.slope, one.offset, one.rarity);
+    assert_eq!(of_scores(own), of_scores(back), "directions differ by the rows that are usual alone");
     assert_ne!(alignment.calibration(0, 1, Criterion::Nn), Some(own), "each criterion has its own");
     assert_eq!(alignment.calibration(0, 1, Criterion::Dot), None);
     assert_eq!(alignment.calibration(0, 1, Criterion::Csls { k: 3, words: None }), None);
-    let mut other = alignment.calibrations[1].clone();
+    let mut other = alignment.calibrations[2].clone();
     (other.views[0], other.calibration.temperature) = ("another".to_owned(), 4.0 * own.temperature);
     alignment.calibrations.push(other);
     assert_eq!(alignment.calibration(0, 1, Criterion::CSLS), Some(own));
-    alignment.calibrations[1].views[0] = "a third".to_owned();
+    // Spaces of earlier versions have one entry for both directions.
+    alignment.calibrations.remove(2);
+    assert_eq!(alignment.calibration(0, 1, Criterion::CSLS), Some(back));
+    alignment.calibrations[2].views[0] = "a third".to_owned();
     let borrowed = alignment.calibration(0, 1, Criterion::CSLS).unwrap();
     assert!((borrowed.temperature / own.temperature - 2.0).abs() < 1e-12, "the geometric mean");
     alignment.calibrations.clear();
     assert_eq!(alignment.calibration(0, 1, Criterion::CSLS), None);
+}
+
+#[test]
+fn how_rare_a_word_is_is_relative_to_the_words_of_its_own_view() {
+    let (x, y) = two_views(120, 3, 4, 5);
+    let backwards: Vec<usize> = (0..120).rev().collect();
+    let views = vec![View::from_embeddings("x", x), View::new("y", y.matrix().select(&backwards))];
+    let mut tuples = Tuples::new(2);
+    (0..100).for_each(|row| assert!(tuples.add(&[Some(row), Some(119 - row)])));
+    let alignment = align(views, &tuples, &AlignOptions::default(), &()).unwrap().alignment;
+    let [x, y] = [[0, 1], [1, 0]].map(|[from, to]| alignment.calibration(from, to, Criterion::CSLS).unwrap());
+    assert_eq!(x.range.map(|end| end.exp().round()), [1.0, 100.0]);
+    assert_eq!(y.range.map(|end| end.exp().round()), [21.0, 120.0]);
+    assert!(x.usual + 0.5 < y.usual, "{x:?} {y:?}");
 }
 
 #[test]

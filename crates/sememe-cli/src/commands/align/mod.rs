@@ -175,7 +175,7 @@ fn describe(model: &Model, summary: &AlignSummary) -> String {
         "{} on {} tuples: {} latent dimensions",
         model.method.to_string().to_uppercase(),
         count(model.tuples as usize),
-        model.latent()
+        model.factors()
     );
     if let Some(largest) = model.rho.first() {
         let strong = model.rho.iter().filter(|&&rho| rho > 0.5).count();
