@@ -36,7 +36,7 @@ class Choice:
     def __enter__(self) -> None:
         pass
 
-    def __exit__(self, *_exception) -> None:
+    def __exit__(self, *_exception: object) -> None:
         _sememe.set_device(self._before)
 
 

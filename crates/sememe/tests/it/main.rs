@@ -17,6 +17,8 @@ mod hostile;
 mod learning;
 mod lexicons;
 #[cfg(feature = "parquet")]
+mod mapped_files;
+#[cfg(feature = "parquet")]
 mod migrating;
 mod models;
 mod properties;
