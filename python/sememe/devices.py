@@ -1,4 +1,4 @@
-"""Where searches run: on the CPU or on a GPU, with the same results."""
+"""Where searches run: on the CPU or on a GPU, with the same results. The couplings of self-learning run there, too."""
 
 import json
 from dataclasses import dataclass

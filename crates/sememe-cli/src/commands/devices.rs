@@ -28,9 +28,9 @@ fn sentence(current: Device, used: Device) -> String {
     match used {
         Device::Cpu => format!("Everything runs on the CPU (--device {current})."),
         gpu if current == Device::Auto => {
-            format!("Large searches run on {gpu}, everything else on the CPU (--device auto).")
+            format!("Large searches and couplings run on {gpu}, everything else on the CPU (--device auto).")
         }
-        gpu => format!("Searches run on {gpu}, everything else on the CPU (--device {current})."),
+        gpu => format!("Searches and couplings run on {gpu}, everything else on the CPU (--device {current})."),
     }
 }
 

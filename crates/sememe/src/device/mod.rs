@@ -1,6 +1,7 @@
-//! Where searches run: on the CPU or on a GPU, with the same results, to the bit.
+//! Where large work runs: on the CPU or on a GPU. Searches have the same results on both, to the bit; the couplings of
+//! self-learning differ in the last digits.
 //!
-//! A device is a setting of the process, like the number of threads: it changes how long work takes, and nothing else.
+//! A device is a setting of the process, like the number of threads, as it is about how long work takes.
 //! [`Device::Auto`], the default, is the first GPU for large work, if there is one; [`taken`] says so. What fails on a GPU is
 //! done on the CPU; [`fallback`] says why.
 

@@ -1,5 +1,6 @@
 //! Attempts to align two views without supervision, and a test of the best against chance.
 
+use rayon::prelude::*;
 use serde::Serialize;
 
 use super::super::WORDS;
@@ -17,7 +18,6 @@ use crate::moments::Shape;
 use crate::prepare::scale_to_unit;
 use crate::random::Random;
 use crate::vectors::Matrix;
-use rayon::prelude::*;
 
 /// Frequent words of each view for the independent components.
 const WORDS_FOR_COMPONENTS: usize = 10_000;
