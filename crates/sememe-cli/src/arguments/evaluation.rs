@@ -68,7 +68,7 @@ Examples:
   sememe evaluate translation space --from en --to fr --gold test.txt --details mistakes.tsv
   sememe evaluate translation aligned.en.vec --with aligned.fr.vec --gold en-fr.5000-6500.txt
 
-Intervals are percentiles of 2,000 resamples of the queries. --compare tests P@1 of two spaces on the queries that both have: a
+Intervals are percentiles of 2,000 resamples of the queries. --compare tests P@1 of two spaces on the queries that both have: a \
 paired bootstrap of the difference, and McNemar's exact test.")]
 pub struct EvaluateTranslation {
     /// A space, or a file of vectors
@@ -124,7 +124,7 @@ Examples:
   sememe evaluate similarity en.vec --lower --view en similarity/        (all EN_*.txt of the folder)
   sememe evaluate similarity space --view en --view fr EN_FR_set.txt     (first words English, second French)
 
-A file has a line for each pair: two words and a score, separated by white space, tabs, commas or semicolons. Pairs with a word
+A file has a line for each pair: two words and a score, separated by white space, tabs, commas or semicolons. Pairs with a word \
 that has no vector are left out and counted.")]
 pub struct EvaluateSimilarity {
     /// A space, or a file of vectors
@@ -149,7 +149,7 @@ Examples:
   sememe evaluate analogy space --view en questions-words.txt
   sememe evaluate analogy en.vec questions-words.txt --lower
 
-A question is a line of four words, a section begins with a line `: name`. The answer is the word nearest to b - a + c (unit
+A question is a line of four words, a section begins with a line `: name`. The answer is the word nearest to b - a + c (unit \
 vectors, cosine), other than these three. Questions with a word that has no vector are left out and counted.")]
 pub struct EvaluateAnalogy {
     /// A space, or a file of vectors
@@ -171,10 +171,10 @@ Examples:
   sememe evaluate sts space --view en sts/
   sememe evaluate sts en.vec --lower sts/STS12.MSRpar.tsv --weighting sif --frequencies counts.txt
 
-A file has a line for each pair: score, sentence and sentence with tabs between them, and is called STS12.MSRpar.tsv, say; or it is
+A file has a line for each pair: score, sentence and sentence with tabs between them, and is called STS12.MSRpar.tsv, say; or it is \
 called STS.input.MSRpar.txt as released, with STS.gs.MSRpar.txt beside it. Folders are searched for both.
 
-tfidf: the mean of the words' vectors, weighted by ln(n/df) over the sentences of a set. sif: weighted by a/(a+p), and the first
+tfidf: the mean of the words' vectors, weighted by ln(n/df) over the sentences of a set. sif: weighted by a/(a+p), and the first \
 principal component of the set removed (Arora et al. 2017). The score is the cosine. A year is the mean over its sets.")]
 pub struct EvaluateSts {
     /// A space, or a file of vectors
@@ -213,7 +213,7 @@ Examples:
   sememe evaluate sentences space --from en --to fr europarl.en europarl.fr --both
   sememe evaluate sentences space --from en --to fr corpus.en.xz corpus.fr.xz --criterion csls --queries 500
 
-Line by line the files are translations of each other. A sentence is the mean of its words' vectors, weighted by ln(n/df) over all
+Line by line the files are translations of each other. A sentence is the mean of its words' vectors, weighted by ln(n/df) over all \
 sentences of its language. As in MUSE, 2,000 sentences drawn at random (--seed) are looked for among all.")]
 pub struct EvaluateSentences {
     /// A space, or a file of vectors

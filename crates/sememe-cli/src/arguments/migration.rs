@@ -33,7 +33,7 @@ Examples:
   sememe migrate plan old=old.npy new=new.npy --rows-to-migrate 10000000
   sememe migrate plan old=old.npy new=new.npy --queries queries.tsv --report plan --json
 
-Maps are fitted to halves, quarters and so on of the pairs. Without --queries whole clusters of texts are held out, and the answer to
+Maps are fitted to halves, quarters and so on of the pairs. Without --queries whole clusters of texts are held out, and the answer to \
 a query is what the new model finds first: agreement with computing everything again. Rows of --queries are never fitted to.")]
 pub struct MigratePlan {
     /// A sample of texts embedded by both models: old=FILE new=FILE
@@ -73,8 +73,8 @@ Examples:
   sememe migrate fit old=old.parquet new=new.parquet --rows rows.txt --old-model minilm-l3 --new-model minilm-l6 -o map.safetensors
   sememe migrate fit old=old.npy new=others.npy --unsupervised -o map.safetensors
 
-Row by row both files must be of the same texts. With --rows the pairs are those rows; the other old vectors are used as they
-are, without their partners: they tell of texts that the pairs lack. With --unsupervised no rows belong together: pairs are learned
+Row by row both files must be of the same texts. With --rows the pairs are those rows; the other old vectors are used as they \
+are, without their partners: they tell of texts that the pairs lack. With --unsupervised no rows belong together: pairs are learned \
 from the vectors alone, which is refused if they are no better than chance.")]
 pub struct MigrateFit {
     /// The vectors of both models: old=FILE new=FILE
@@ -123,7 +123,7 @@ Examples:
   sememe migrate apply adapted.safetensors old=index.npy --to indexed -o index-mapped.npy
   sememe migrate apply adapted.safetensors new=queries.npy --to indexed -o asked.npy
 
-Queries need no labels: a few thousand of those that the index is asked. Rows that are mapped to `indexed` have one more coordinate,
+Queries need no labels: a few thousand of those that the index is asked. Rows that are mapped to `indexed` have one more coordinate, \
 and are compared by inner products, not by cosines.")]
 pub struct MigrateAdapt {
     /// The map
@@ -150,8 +150,8 @@ Examples:
   sememe migrate apply map.safetensors latent=mixed-1.parquet --to old -o back.parquet
   sememe migrate apply map.safetensors new=queries.npy -o asked.npy --index old.npy --confidence which.tsv --min-confidence 0.3
 
-Files of any size are mapped in segments, which are kept in OUT.parts if the work is interrupted: the same command goes on where
-it stopped. Vectors are written at unit length. Other columns of a table are kept. With --confidence all queries are written to OUT,
+Files of any size are mapped in segments, which are kept in OUT.parts if the work is interrupted: the same command goes on where \
+it stopped. Vectors are written at unit length. Other columns of a table are kept. With --confidence all queries are written to OUT, \
 and the table says which of them had better be asked of an index of the new model.")]
 pub struct MigrateApply {
     /// The map
@@ -200,9 +200,9 @@ Examples:
   sememe migrate evaluate map.safetensors old=old.npy new=new.npy --queries queries.tsv --json
   sememe migrate evaluate map.safetensors old=old.npy new=new.npy --sample 1000
 
-queries.tsv has the row of a query and the row of its answer a line; every line is one question, and the query's own row is left
-out. Without labels --sample asks for the nearest other row by the new model alone: agreement with computing everything again.
-`indexed` is the index mapped once into the latent space, adapted to the queries without their labels, with CSLS as one more
+queries.tsv has the row of a query and the row of its answer a line; every line is one question, and the query's own row is left \
+out. Without labels --sample asks for the nearest other row by the new model alone: agreement with computing everything again. \
+`indexed` is the index mapped once into the latent space, adapted to the queries without their labels, with CSLS as one more \
 coordinate. All numbers are per cent; MRR looks at the first 10.")]
 pub struct MigrateEvaluate {
     /// The map
@@ -226,8 +226,8 @@ Examples:
   sememe migrate monitor map.safetensors new=today.npy
   sememe migrate monitor map.safetensors old=today-old.npy new=today-new.npy --false-alarms 0.001
 
-Compares the mean surprise (squared Mahalanobis distance) of fresh vectors, and for pairs the distance of mapped queries from old
-vectors, with what held-out rows of the fit had. Exit code 1 when the alarm rings. Of batches like the fit, at most the stated
+Compares the mean surprise (squared Mahalanobis distance) of fresh vectors, and for pairs the distance of mapped queries from old \
+vectors, with what held-out rows of the fit had. Exit code 1 when the alarm rings. Of batches like the fit, at most the stated \
 share rings.")]
 pub struct MigrateMonitor {
     /// The map
@@ -247,7 +247,7 @@ pub struct MigrateMonitor {
 Example:
   sememe migrate export map.safetensors --onnx map.onnx
 
-The graph takes new vectors (float32, any number of rows), scales them, maps them and scales the result: opset 17, input
+The graph takes new vectors (float32, any number of rows), scales them, maps them and scales the result: opset 17, input \
 `vectors`, output `mapped`.")]
 pub struct MigrateExport {
     /// The map

@@ -361,3 +361,25 @@ pub struct Inspect {
     #[command(flatten)]
     pub reading: Reading,
 }
+
+#[cfg(test)]
+mod tests {
+    use clap::{Command, CommandFactory};
+
+    use super::Sememe;
+
+    /// Prose of a help text that is broken by hand is broken twice on a narrow terminal.
+    #[test]
+    fn help_leaves_line_breaks_to_the_terminal() {
+        fn check(command: &Command) {
+            let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            let lines: Vec<&str> = help.lines().collect();
+            for pair in lines.windows(2) {
+                let is_prose = |line: &str| !line.is_empty() && !line.starts_with(' ') && !line.ends_with(':');
+                assert!(!(is_prose(pair[0]) && is_prose(pair[1])), "{}: {}", command.get_name(), pair[0]);
+            }
+            command.get_subcommands().for_each(check);
+        }
+        check(&Sememe::command());
+    }
+}

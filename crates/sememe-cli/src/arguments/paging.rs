@@ -11,8 +11,8 @@ Examples:
   sememe page space -o page.html
   sememe page space -o page.html --max-words 5000
 
-The page needs no server and no network: mail it, or put it on any web host. It has all views of `sememe serve` but the comparison of
-spaces. The first translation of every word is that of `sememe translate`; its vectors are quantised, so that the order of further
+The page needs no server and no network: mail it, or put it on any web host. It has all views of `sememe serve` but the comparison of \
+spaces. The first translation of every word is that of `sememe translate`; its vectors are quantised, so that the order of further \
 candidates may differ a little.")]
 pub struct Page {
     /// The space

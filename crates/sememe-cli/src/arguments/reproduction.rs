@@ -17,8 +17,8 @@ Examples:
   sememe reproduce --data data --vectors vectors --tables 1,3,6 -o report
   sememe reproduce --data data --tables 1,learned -o report
 
-The report is a folder: index.html (needs nothing else), report.md, report.json and the figures as SVG. Every cell has the
-paper's figure beside ours. Whatever is not there is named in the report. It is written after every stage, so that Ctrl-C
+The report is a folder: index.html (needs nothing else), report.md, report.json and the figures as SVG. Every cell has the \
+paper's figure beside ours. Whatever is not there is named in the report. It is written after every stage, so that Ctrl-C \
 keeps what is computed. In DATA are looked for, for languages XX and YY:
 
 vectors, or in the folder --vectors:

@@ -71,8 +71,8 @@ Examples:
 
 With --format the aligned vectors of all views are written as they are, for programs that read word vectors.
 
-With --view one view is written for an index of vectors. Put the rows of fr.npy into faiss, usearch, hnswlib, pgvector, Qdrant or anything else that searches vectors, and ask it with
-the rows of en.npy: the nearest rows are the best translations by the criterion. Its term and, for the metrics l2 and cosine, what
+With --view one view is written for an index of vectors. Put the rows of fr.npy into faiss, usearch, hnswlib, pgvector, Qdrant or anything else that searches vectors, and ask it with \
+the rows of en.npy: the nearest rows are the best translations by the criterion. Its term and, for the metrics l2 and cosine, what \
 makes all rows equally long are added as coordinates, so that both files go together.")]
 pub struct Export {
     /// The space

@@ -15,8 +15,8 @@ Examples:
   sememe sample space -n 2000 --top 28
   sememe sample space --vectors en=en.vec --vectors fr=fr.vec --max-words 40000
 
-Draws latent vectors and noise, makes a vector of each view out of them, and shows the nearest words by cosine: among the
-latent vectors of the space, or, as the paper does, among the raw vectors if they are given. Draws are ranked by the joint
+Draws latent vectors and noise, makes a vector of each view out of them, and shows the nearest words by cosine: among the \
+latent vectors of the space, or, as the paper does, among the raw vectors if they are given. Draws are ranked by the joint \
 density log p of the words' vectors, in nats. Words of which any two were a pair of the dictionary are left out.")]
 pub struct Sample {
     /// The space, made by ibfa or mbfa
@@ -39,8 +39,8 @@ pub struct Sample {
 Example:
   sememe evaluate noise en=en.vec fr=fr.vec --lexicon en-fr=train.txt --gold test.txt --lower --max-words 20000 --plot noise.svg
 
-Precision at 1 from the first view to the second as the input gets worse in three ways, one at a time: Gaussian noise on all
-vectors (1: as long as the vector), wrong entries in the dictionary (words passed on from one entry to the next), fewer
+Precision at 1 from the first view to the second as the input gets worse in three ways, one at a time: Gaussian noise on all \
+vectors (1: as long as the vector), wrong entries in the dictionary (words passed on from one entry to the next), fewer \
 entries. All methods are fitted to the same input.")]
 pub struct EvaluateNoise {
     /// The two views: NAME=FILE

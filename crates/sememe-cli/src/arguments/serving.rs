@@ -19,8 +19,8 @@ Examples:
   sememe serve space --bind 0.0.0.0 --token \"$(openssl rand -hex 16)\"
   curl localhost:8080/v1/translate -d '{\"from\": \"en\", \"to\": \"fr\", \"words\": [\"house\"]}'
 
-The page is at http://localhost:8080, the description of the API at /openapi.json. Only this machine can reach the server, unless
---bind says otherwise; then every request needs the token. A space that is replaced or extended while it is served is opened
+The page is at http://localhost:8080, the description of the API at /openapi.json. Only this machine can reach the server, unless \
+--bind says otherwise; then every request needs the token. A space that is replaced or extended while it is served is opened \
 anew. Ctrl-C ends the server when it has answered what it has begun.
 
 Every request is logged on standard error: with --json as JSON, one object a line, with --quiet not at all.")]

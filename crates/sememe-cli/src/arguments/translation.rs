@@ -16,11 +16,12 @@ Examples:
   sememe translate space --from en --to fr                       (asks for words, if this is a terminal)
   sememe translate space --from en --to fr --vectors cc.en.300.bin unheardof
 
-A candidate is shown with its probability of being right, in per cent, and its score. The probabilities of all words of a view
+A candidate is shown with its probability of being right, in per cent, and its score. The probabilities of all words of a view \
 add up to 100 %; they are calibrated on words that were held out when the space was aligned.
 
-Without words they are read from standard input, one a line, and answered as they come; at a terminal that is a prompt, which
+Without words they are read from standard input, one a line, and answered as they come; at a terminal that is a prompt, which \
 :q or Ctrl-D ends.
+
 Exit code: 0 if at least one word was translated, 2 if none was.")]
 pub struct Translate {
     /// The space
@@ -67,7 +68,7 @@ Examples:
   sememe lexicon induce space --from ru --to en --mutual --min-confidence 0.5 -o induced.tsv
   sememe align ru=ru.vec en=en.vec --lexicon ru-en=induced.tsv -o again
 
-The file has a line for each word, with tabs: word, translation, score, and probability of being right. A
+The file has a line for each word, with tabs: word, translation, score, and probability of being right. A \
 name that ends in .parquet or .arrow makes a table of the same columns.")]
 pub struct Induce {
     /// The space
