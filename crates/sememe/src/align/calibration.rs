@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use super::PairCalibration;
-use super::folds::{Answer, Asked, Candidates, Folds, MOST_PAIRS, Project};
+use super::folds::{Answer, Asked, CALIBRATING, Candidates, Folds, MOST_PAIRS, Project};
 use super::logistic::{HeldOutQuery, most_likely};
 use crate::error::Result;
 use crate::observe::{Meter, Observer, Stage};
@@ -53,7 +53,8 @@ impl Folds<'_> {
                     if criteria.is_empty() {
                         continue;
                     }
-                    let [source, target] = [from, to].map(|view| Candidates::of(&self.rows, self.given, view, project));
+                    let candidates = |view| Candidates::of(&self.rows, (CALIBRATING, self.given), view, project);
+                    let [source, target] = [from, to].map(candidates);
                     let (Some(source), Some(target)) = (source?, target?) else { continue };
                     for (number, criterion) in criteria {
                         let mut builder = Retriever::between(&source.side, &target.side, criterion);

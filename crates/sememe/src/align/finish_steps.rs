@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::finish::{Finisher, TrainingPair};
-use super::folds::{Asked, Candidates, Fold, Folds, MOST_PAIRS, Project, Rows, Split};
+use super::folds::{Asked, CHOOSING, Candidates, Fold, Folds, MOST_PAIRS, Project, Rows, Split};
 use super::held_out::is_clearly_positive;
 use super::row_products::row_major;
 use crate::error::{Error, Result};
@@ -202,7 +202,7 @@ struct Sides {
 impl Sides {
     /// `None` if one of the views has no rows.
     fn of(rows: &Rows, given: &Tuples, views: [usize; 2], project: &Project) -> Result<Option<Self>> {
-        let [first, second] = views.map(|view| Candidates::of(rows, given, view, project));
+        let [first, second] = views.map(|view| Candidates::of(rows, (CHOOSING, given), view, project));
         Ok(first?.zip(second?).map(|(first, second)| Sides { views, candidates: [first, second] }))
     }
 

@@ -21,8 +21,11 @@ use crate::observe::{Meter, Observer, Stage};
 use crate::retrieve::{Calibration, Hit, Retriever, Side};
 use crate::vectors::{Matrix, ROWS_AT_A_TIME, View};
 
-/// Candidates of a query: the most frequent words, and all words of tuples.
-const CANDIDATES: usize = 20_000;
+/// Candidates of a query where options are chosen: this number of the most frequent words, and all words of tuples.
+pub(super) const CHOOSING: usize = 20_000;
+/// The same where confidences are calibrated. These depend on how near the rivals of a candidate are, so that they need as
+/// many rivals as searches have.
+pub(super) const CALIBRATING: usize = 40_000;
 /// Candidates that are projected at a time, so that few of them are in memory twice. Whole blocks, so that the bits do not
 /// depend on it.
 const PROJECTED_AT_A_TIME: usize = 8 * ROWS_AT_A_TIME;
@@ -174,11 +177,16 @@ pub(super) struct Candidates {
 }
 
 impl Candidates {
-    /// The most frequent words of a view and those of `given` entries; `None` for a view without rows.
-    pub(super) fn of(rows: &Rows, given: &Tuples, view: usize, project: &Project) -> Result<Option<Self>> {
+    /// The `most` most frequent words of a view and those of `given` entries; `None` for a view without rows.
+    pub(super) fn of(
+        rows: &Rows,
+        (most, given): (usize, &Tuples),
+        view: usize,
+        project: &Project,
+    ) -> Result<Option<Self>> {
         let Some(rows) = rows[view] else { return Ok(None) };
         let of_tuples = given.rows_of(view);
-        let chosen: BTreeSet<usize> = (0..rows.rows().min(CANDIDATES)).chain(of_tuples).collect();
+        let chosen: BTreeSet<usize> = (0..rows.rows().min(most)).chain(of_tuples).collect();
         let chosen: Vec<usize> = chosen.into_iter().collect();
         let (first, others) = chosen.split_at(chosen.len().min(PROJECTED_AT_A_TIME));
         let first = project(view, &rows.select(first), first)?;
