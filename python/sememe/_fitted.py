@@ -115,9 +115,9 @@ class FittedModel(Parameterized):
 
         ``rounds``: for each round the number of ``words`` of a view, the number of ``pairs`` of mutual nearest neighbours, and the
         ``objective``, the mean CSLS of words with their nearest neighbours. ``induced``: the number of induced pairs; unless
-        self-learning ``has_helped``, the model is fitted to the given entries alone. ``chances``: for each view that was aligned
-        to the first without supervision its ``objective``, and the mean (``random``) and standard ``deviation`` of it after
-        random starts. ``doubtful``: given entries that look wrong, the worst first: their ``views``, ``words`` (row numbers of
+        self-learning ``has_helped``, the model is fitted to the given entries alone. ``chances``: for each pair of views that was
+        aligned without supervision its ``objective``, and the mean (``random``) and standard ``deviation`` of it after random
+        starts. ``doubtful``: given entries that look wrong, the worst first: their ``views``, ``words`` (row numbers of
         arrays) and CSLS (``score``).
         """
         self._fitted  # Raises where there is no fit.

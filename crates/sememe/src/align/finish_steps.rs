@@ -14,8 +14,10 @@ use crate::prepare::scale_to_unit;
 use crate::retrieve::{Criterion, Retriever, Side};
 use crate::vectors::Matrix;
 
-/// The numbers of steps to choose from.
+/// The numbers of steps to choose from. After self-learning only a clearly better number replaces the usual one, so that
+/// fewer are enough.
 const NUMBERS: [usize; 5] = [0, 2, 4, 6, 8];
+const NUMBERS_AFTER_LEARNING: [usize; 3] = [0, 4, 8];
 /// Steps of a finish, unless held-out entries clearly choose another number.
 pub(crate) const USUAL_STEPS: usize = 4;
 /// Minimum number of pairs of two views, given and induced, that a fold is fitted to. With fewer the finish overfits: a
@@ -38,6 +40,7 @@ impl Folds<'_> {
     pub(super) fn choose_finish(&mut self, steps: FinishSteps, observer: &dyn Observer) -> Result<Vec<Chosen>> {
         let numbers: &[usize] = match &steps {
             FinishSteps::Auto if self.pairs.len() > MOST_PAIRS => return Ok(Vec::new()),
+            FinishSteps::Auto if self.is_learned() => &NUMBERS_AFTER_LEARNING,
             FinishSteps::Auto => &NUMBERS,
             FinishSteps::None => return Ok(Vec::new()),
             FinishSteps::Of(number) => std::slice::from_ref(number),
@@ -62,7 +65,7 @@ impl Folds<'_> {
                 }
                 finishes.push(of_fold);
             }
-            let place = if steps == FinishSteps::Auto { chosen(&found, self.is_learned()) } else { 0 };
+            let place = if steps == FinishSteps::Auto { chosen(numbers, &found, self.is_learned()) } else { 0 };
             if numbers[place] == 0 {
                 continue;
             }
@@ -139,11 +142,11 @@ pub(super) fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// The place in [`NUMBERS`] of the steps that these reciprocal ranks choose. Without self-learning some number must be
+/// The place among the numbers of the steps that these reciprocal ranks choose. Without self-learning some number must be
 /// clearly better than none. Then it is the usual number, unless the best one is clearly better than that: the best of
 /// several numbers is often best by chance.
-fn chosen(found: &[Vec<f64>], is_learned: bool) -> usize {
-    let place = |steps: usize| NUMBERS.iter().position(|&number| number == steps).expect("it can be chosen");
+fn chosen(numbers: &[usize], found: &[Vec<f64>], is_learned: bool) -> usize {
+    let place = |steps: usize| numbers.iter().position(|&number| number == steps).expect("it can be chosen");
     let (none, usual) = (place(0), place(USUAL_STEPS));
     let best = (0..found.len()).max_by(|&a, &b| mean(&found[a]).total_cmp(&mean(&found[b]))).unwrap_or(none);
     let is_clearly_better_than = |other: usize| {
@@ -230,7 +233,7 @@ mod tests {
         // Gains that are better in the mean, but not clearly.
         let noisy =
             |mean: f64| (0..100).map(|word| mean + if word % 2 == 0 { 0.4 } else { -0.3 }).collect::<Vec<f64>>();
-        let steps = |found: [Vec<f64>; 5], is_learned| NUMBERS[chosen(&found, is_learned)];
+        let steps = |found: [Vec<f64>; 5], is_learned| NUMBERS[chosen(&NUMBERS, &found, is_learned)];
         let worse = || ranks(0.3);
         assert_eq!(steps([ranks(0.5), worse(), worse(), worse(), worse()], false), 0);
         assert_eq!(steps([ranks(0.5), noisy(0.5), worse(), worse(), worse()], false), 0);
@@ -238,5 +241,6 @@ mod tests {
         assert_eq!(steps([ranks(0.5), worse(), ranks(0.6), worse(), ranks(0.7)], false), 8);
         assert_eq!(steps([ranks(0.5), worse(), noisy(0.5), worse(), worse()], true), USUAL_STEPS);
         assert_eq!(steps([ranks(0.5), worse(), worse(), worse(), worse()], true), 0);
+        assert_eq!(chosen(&NUMBERS_AFTER_LEARNING, &[worse(), ranks(0.5), ranks(0.6)], true), 2);
     }
 }

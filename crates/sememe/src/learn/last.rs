@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use super::rounds::{Pairs, pairs_of_views};
 use crate::error::Result;
 use crate::prepare::scale_to_unit;
-use crate::retrieve::{Criterion, Hit, Retriever, Side, mutual_best};
+use crate::retrieve::{BothWays, Hit, Side, mutual_best};
 use crate::vectors::Matrix;
 
 /// Number of candidate translations of a word, and the temperature of their softmax.
@@ -42,6 +42,9 @@ impl InducedPairs {
     }
 }
 
+/// What was found near the words of every two views, the lower one first.
+pub type Near = BTreeMap<(usize, usize), BothWays>;
+
 /// An induced lexicon.
 pub struct Induced {
     /// The pairs of every two views.
@@ -50,23 +53,28 @@ pub struct Induced {
     pub objective: f64,
 }
 
-/// Mutual nearest neighbours by CSLS of unit latent vectors, for every two views.
-pub fn induce(latent: &[Matrix]) -> Result<Induced> {
+/// Mutual nearest neighbours by CSLS of unit latent vectors, for every two views. What an earlier model found near these
+/// words, or the first of them, spares most of the search, and becomes what this one finds.
+pub fn induce(latent: &[Matrix], near: &mut Near) -> Result<Induced> {
     let views = latent.len();
-    let mut heard = BTreeMap::new();
     if views > 2 {
         let sides: Vec<Arc<Side>> = latent.iter().map(|latent| Side::new(latent.clone())).collect();
         for (a, b) in pairs_of_views(views) {
-            heard.insert((a, b), candidates(&sides[a], &sides[b])?);
-            heard.insert((b, a), candidates(&sides[b], &sides[a])?);
+            let found = BothWays::find(&sides[a], &sides[b], CANDIDATES, near.get(&(a, b)), &())?;
+            near.insert((a, b), found);
         }
     }
-    let side = |view: usize, other: usize| with_translations(latent, &heard, view, other);
     let (mut induced, mut objective) = (Vec::new(), 0.0);
     for (a, b) in pairs_of_views(views) {
-        let (pairs, of_pair) = mutual(side(a, b), side(b, a))?;
+        let [x, y] = [(a, b), (b, a)].map(|(view, other)| Side::new(with_translations(latent, near, view, other)));
+        let found = BothWays::find(&x, &y, CANDIDATES, near.get(&(a, b)), &())?;
+        let (pairs, of_pair) = mutual(&found);
         induced.push(InducedPairs { views: [a, b], pairs });
         objective += of_pair;
+        // Of several views it would be in memory twice.
+        if views == 2 {
+            near.insert((a, b), found);
+        }
     }
     objective /= induced.len() as f64;
     Ok(Induced { pairs: induced, objective })
@@ -74,16 +82,14 @@ pub fn induce(latent: &[Matrix]) -> Result<Induced> {
 
 /// Latent vectors of a view's words, averaged with those of their translations into all views except `other`. Each has
 /// independent noise, so the average has less.
-fn with_translations(
-    latent: &[Matrix],
-    candidates: &BTreeMap<(usize, usize), Vec<Vec<Hit>>>,
-    view: usize,
-    other: usize,
-) -> Matrix {
+fn with_translations(latent: &[Matrix], near: &Near, view: usize, other: usize) -> Matrix {
     let mut sums = latent[view].clone();
     let dim = sums.cols();
     for third in (0..latent.len()).filter(|&third| third != view && third != other) {
-        let rows = sums.as_mut_slice().par_chunks_mut(dim).zip(&candidates[&(view, third)]);
+        let found = &near[&(view.min(third), view.max(third))];
+        // Scores are compared only within one word's candidates.
+        let candidates = if view < third { &found.forth } else { &found.back };
+        let rows = sums.as_mut_slice().par_chunks_mut(dim).zip(candidates);
         rows.for_each(|(row, hits)| {
             let first = probability(hits);
             for hit in hits {
@@ -96,18 +102,8 @@ fn with_translations(
     sums
 }
 
-fn candidates(from: &Arc<Side>, to: &Arc<Side>) -> Result<Vec<Vec<Hit>>> {
-    let retriever = Retriever::between(from, to, Criterion::CSLS).build(&())?;
-    // Ranks are enough: scores are compared only within one word's candidates.
-    retriever.rank(from.matrix(), CANDIDATES.min(to.matrix().rows()), &())
-}
-
 /// The pairs, and the mean CSLS of all words of the first view with their best translations.
-fn mutual(x: Matrix, y: Matrix) -> Result<(Vec<InducedPair>, f64)> {
-    let (x, y) = (Side::new(x), Side::new(y));
-    let [of_x, of_y] = Retriever::both_ways(&x, &y, &())?;
-    let forth = of_x.nearest(x.matrix(), CANDIDATES.min(y.matrix().rows()), &())?;
-    let back = of_y.rank(y.matrix(), CANDIDATES.min(x.matrix().rows()), &())?;
+fn mutual(BothWays { forth, back }: &BothWays) -> (Vec<InducedPair>, f64) {
     let best = |hits: &Vec<Hit>| Some(hits.first()?.index);
     let of_rows = forth.iter().enumerate().filter_map(|(row, hits)| Some((row, best(hits)?)));
     let with_weight = |rows: [usize; 2]| {
@@ -117,7 +113,7 @@ fn mutual(x: Matrix, y: Matrix) -> Result<(Vec<InducedPair>, f64)> {
     let pairs = mutual_best(of_rows, |row| best(&back[row])).into_iter().map(with_weight).collect();
     let scores: Vec<f64> = forth.iter().filter_map(|hits| Some(f64::from(hits.first()?.score))).collect();
     let objective = scores.iter().sum::<f64>() / scores.len().max(1) as f64;
-    Ok((pairs, objective))
+    (pairs, objective)
 }
 
 /// The softmax probability of the first candidate.
@@ -147,7 +143,7 @@ mod tests {
             view
         });
         let right = |views: usize| {
-            let found = induce(&latent[..views]).unwrap().pairs;
+            let found = induce(&latent[..views], &mut Near::new()).unwrap().pairs;
             found[0].pairs.iter().filter(|sure| sure.rows[0] == sure.rows[1]).count()
         };
         let (alone, together) = (right(2), right(3));

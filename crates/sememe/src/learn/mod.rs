@@ -30,7 +30,7 @@ use self::words::FrequentWords;
 use crate::align::{self, Fitted, ShrinkageRule, Split};
 use crate::error::{Error, Result};
 use crate::lexicon::Tuples;
-use crate::model::{FinishSteps, Model, Shrinkage};
+use crate::model::{FinishSteps, FitWarning, Model, Shrinkage};
 use crate::moments::Shape;
 use crate::names::{self, setters};
 use crate::observe::Observer;
@@ -51,6 +51,10 @@ const HELD_OUT: usize = 5;
 /// The minimum shrinkage of a fit to a mostly induced lexicon. Held-out pairs cannot choose it there: a shrunk model
 /// induced them, and they agree with it.
 const LAST_SHRINKAGE: f64 = 0.2;
+
+/// Maximum number of likelihood evaluations of an iterative fit to induced pairs. They are not worth a converged one, which
+/// takes hundreds.
+const LAST_EVALUATIONS: usize = 80;
 
 /// Factor of the weights of induced pairs beside so many given ones. Half to all of them are right; given ones are surer.
 const BLEND: f64 = 0.5;
@@ -188,7 +192,14 @@ pub fn learn(views: Vec<View>, given: &Tuples, options: &LearnOptions, observer:
         (false, _) => align::splits(&tuples),
     };
     let induced = tuples.len() - trusted.len();
+    let is_cut_short = has_helped && last.fit.mbfa.evaluations > LAST_EVALUATIONS;
+    if is_cut_short {
+        last.fit.mbfa.evaluations = LAST_EVALUATIONS;
+    }
     let mut fitted = align::fit_with(views, &tuples, given, splits, &last, observer)?;
+    if is_cut_short {
+        fitted.warnings.retain(|warning| !matches!(warning, FitWarning::NotConverged { .. }));
+    }
     if has_value_for_learned {
         fitted.shrinkage_rule = ShrinkageRule::Learned;
     }
@@ -229,7 +240,7 @@ fn words_of(views: &[View], options: &align::AlignOptions) -> Result<Vec<Frequen
     views.iter().map(of_view).collect()
 }
 
-/// The start of unsupervised learning: a model of two views, and tuples of the first view with each other one.
+/// The start of unsupervised learning: a model of two views, and tuples of pairs of views that connect all of them.
 struct Start {
     model: Model,
     tuples: Tuples,
@@ -242,15 +253,16 @@ fn search(
     watch: &mut Watch,
 ) -> Result<(Option<Start>, Vec<Chance>)> {
     let mut random = Random::new(seed);
+    let found = start::connected(words.len(), |views| {
+        start::search(views.map(|view| &shapes[view]), views.map(|view| &words[view]), &mut random, watch)
+    })?;
     let mut tuples = Tuples::new(words.len());
     let mut chances = Vec::new();
     let mut last = None;
-    for other in 1..words.len() {
-        let (shapes, words) = ([&shapes[0], &shapes[other]], [&words[0], &words[other]]);
-        let found = start::search(shapes, words, &mut random, watch)?;
+    for (views, found) in found {
         for rows in found.rows {
             let mut tuple = vec![None; tuples.views()];
-            (tuple[0], tuple[other]) = (Some(rows[0]), Some(rows[1]));
+            (0..2).for_each(|side| tuple[views[side]] = Some(rows[side]));
             tuples.add(&tuple);
         }
         chances.push(found.chance);

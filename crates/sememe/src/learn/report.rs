@@ -17,7 +17,7 @@ pub struct LearningReport {
     /// False if self-learning made held-out entries much harder to find. The model is then fitted to the given entries
     /// alone.
     pub has_helped: bool,
-    /// For each view aligned to the first without supervision: the comparison with chance.
+    /// For each pair of views that was aligned without supervision: the comparison with chance.
     pub chances: Vec<Chance>,
     /// Given entries that look wrong, the worst first.
     #[serde(skip)]

@@ -4,7 +4,7 @@
 //! the temperature falls when a round improves little. At a low temperature the model confirms itself, right or wrong.
 //! A new cycle therefore restarts from a model of its most confident pairs, which forgets most of the errors.
 
-use super::last::{self, Induced, InducedPairs};
+use super::last::{self, Induced, InducedPairs, Near};
 use super::similarity::{Mutual, Similarities};
 use super::words::{FrequentWords, project};
 use super::{LAST_SHRINKAGE, WORDS, leave_out_given};
@@ -37,9 +37,10 @@ const SEED_SHRINKAGE: f64 = 0.7;
 /// From this number of given pairs on, a model of them is good enough to induce a lexicon from.
 const MANY: usize = 500;
 /// Rounds that induce a lexicon among all frequent words, each from a model of the one before. Several views correct each
-/// other, and take longer.
+/// other, and take longer: all but the last of their rounds are among fewer words.
 const INDUCTIONS: usize = 4;
 const INDUCTIONS_OF_SEVERAL: usize = 2;
+const FIRST_WORDS_OF_SEVERAL: usize = 8000;
 
 /// Pairs of words of two views, as indices of the frequent words.
 #[derive(Debug, Clone)]
@@ -203,30 +204,36 @@ impl Learner<'_, '_> {
     /// The lexicon that a good model induces: rounds induce pairs among all frequent words and fit the next model to them
     /// and to the given pairs. The pairs of the last round are the result; given words get none.
     pub fn induce_lexicon(&mut self, mut model: Model) -> Result<Vec<InducedPairs>> {
-        let rounds = if self.words.len() == 2 { INDUCTIONS } else { INDUCTIONS_OF_SEVERAL };
+        let (rounds, first_words) = match self.words.len() {
+            2 => (INDUCTIONS, usize::MAX),
+            _ => (INDUCTIONS_OF_SEVERAL, FIRST_WORDS_OF_SEVERAL),
+        };
+        let mut near = Near::new();
         for _ in 1..rounds {
-            let induced = self.induce(&model)?;
+            let induced = self.induce(&model, first_words, &mut near)?;
             if self.watch.is_stopped {
                 return Ok(induced);
             }
             model = self.fit_weighted(&induced, 1.0, LAST_SHRINKAGE)?;
         }
-        self.induce(&model)
+        self.induce(&model, usize::MAX, &mut near)
     }
 
-    fn induce(&mut self, model: &Model) -> Result<Vec<InducedPairs>> {
-        let Induced { mut pairs, objective } = last::induce(&self.compared(model)?)?;
+    /// The pairs that a model induces among the first `count` words. What is near to them is remembered for the next model.
+    fn induce(&mut self, model: &Model, count: usize, near: &mut Near) -> Result<Vec<InducedPairs>> {
+        let compared = self.compared(model, count)?;
+        let words = compared.iter().map(Matrix::rows).max().unwrap_or(0);
+        let Induced { mut pairs, objective } = last::induce(&compared, near)?;
         leave_out_given(&mut pairs, &self.given);
         let number = self.watch.rounds.len() + 1;
-        let words = self.words.iter().map(|words| words.rows.len()).max().unwrap_or(0);
         let count = pairs.iter().map(|induced| induced.pairs.len()).sum();
         self.watch.note(Round { number, words, pairs: count, objective });
         Ok(pairs)
     }
 
-    /// Unit latent vectors of all frequent words, as two views are compared: after a finish on many given pairs.
-    fn compared(&self, model: &Model) -> Result<Vec<Matrix>> {
-        let latent = project(&self.words, model, usize::MAX)?;
+    /// Unit latent vectors of the first `count` words, as two views are compared: after a finish on many given pairs.
+    fn compared(&self, model: &Model, count: usize) -> Result<Vec<Matrix>> {
+        let latent = project(&self.words, model, count)?;
         match &self.given[..] {
             [given] if self.words.len() == 2 && self.is_finished && self.has_many(given.views) => {
                 let finished = align::finished(model, [&latent[0], &latent[1]], &given.rows)?;

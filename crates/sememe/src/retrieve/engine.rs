@@ -34,6 +34,9 @@ pub(super) struct Search<'a> {
     pub(super) targets: &'a Indexed,
     /// All rankings share one pass, because their inner products are the same.
     pub(super) rankings: &'a [Ranking<'a>],
+    /// Distinct targets that are probably near to each query, or nothing at all. They only spare work: what is found does not
+    /// depend on them.
+    pub(super) known: &'a [Vec<usize>],
     /// Receives the progress, counted in queries times pieces of the targets.
     pub(super) observer: &'a dyn Observer,
     /// The stage that is reported to the observer.
@@ -150,8 +153,8 @@ impl Search<'_> {
         let meter = Meter::new(self.observer, self.stage, self.queries.len() * pieces);
         let of_blocks = firsts.into_par_iter().map(|first| {
             let block = first..self.queries.len().min(first + QUERIES_PER_TILE);
-            let floors: Vec<Vec<Floor>> =
-                self.rankings.iter().map(|_| block.clone().map(|_| Floor::new()).collect()).collect();
+            let floors_of = |ranking| block.clone().map(|query| self.floor_of_known(ranking, query)).collect();
+            let floors: Vec<Vec<Floor>> = self.rankings.iter().map(floors_of).collect();
             let of_piece = |piece: usize| -> Result<Vec<Vec<Best>>> {
                 meter.check()?;
                 let tiles = piece * tiles / pieces..(piece + 1) * tiles / pieces;
@@ -170,6 +173,19 @@ impl Search<'_> {
             found.iter_mut().zip(of_block).for_each(|(found, of_block)| found.extend(of_block));
         }
         Ok(found)
+    }
+
+    /// A score that the `k` best targets of a query reach at least, by those that are known.
+    fn floor_of_known(&self, ranking: &Ranking, query: usize) -> Floor {
+        let floor = Floor::new();
+        if let Some(known) = self.known.get(query).filter(|known| known.len() >= ranking.k) {
+            let mut best = Best::new(ranking.k);
+            for &target in known.iter().filter(|&&target| target < ranking.among) {
+                best.offer(self.score(self.targets.rows(), ranking, query, target));
+            }
+            floor.raise(best.threshold());
+        }
+        floor
     }
 
     fn best_of_tiles(
@@ -297,8 +313,14 @@ mod tests {
                 Ranking { scale: 0.5, bias: y.unbiased(), k: 10, among },
             ];
             let search =
-                Search { queries: x.rows(), targets: &y, rankings: &rankings, observer: &(), stage: Stage::Searching };
+                Search { queries: x.rows(), targets: &y, rankings: &rankings, known: &[], observer: &(), stage: Stage::Searching };
             let expected = all_scores(&search);
+            // Any targets may be known, near or not.
+            let all: Vec<usize> = (0..targets).collect();
+            let known: Vec<Vec<usize>> = (0..queries)
+                .map(|query| all.iter().copied().cycle().skip(query).take((2 * k).min(targets)).collect())
+                .collect();
+            prop_assert_eq!(&Search { known: &known, ..search }.screened().unwrap(), &expected);
             prop_assert_eq!(&search.scan().unwrap(), &expected);
             prop_assert_eq!(&search.screened().unwrap(), &expected);
             for mut screen in [Screen::in_eight_bits(y.rows()), Screen::in_f32(y.rows())] {

@@ -126,7 +126,7 @@ impl Search<'_> {
             return Ok(Vec::new());
         }
         let queries = Scaled::selected(self.queries, queries);
-        let search = Search { queries: queries.rows(), rankings: std::slice::from_ref(ranking), ..*self };
+        let search = Search { queries: queries.rows(), rankings: std::slice::from_ref(ranking), known: &[], ..*self };
         Ok(search.run_on_cpu()?.into_iter().flatten().collect())
     }
 
@@ -163,6 +163,7 @@ pub(super) fn mean_cosines_of_both(
         queries: sides[from].rows(),
         targets: sides[1 - from],
         rankings: std::slice::from_ref(&rankings[1 - from]),
+        known: &[],
         observer,
         stage: Stage::Preparing,
     };

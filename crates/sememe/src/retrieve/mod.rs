@@ -16,6 +16,7 @@
 //! `x` and `t` of the criteria made of cosines are in the [coordinates of the pair](PairCoordinates).
 
 mod best;
+mod both_ways;
 mod bounds;
 mod calibration;
 mod corrected;
@@ -42,6 +43,7 @@ mod shortlist;
 mod side;
 mod terms;
 
+pub(crate) use self::both_ways::BothWays;
 pub use self::calibration::Calibration;
 pub(crate) use self::calibration::{UsualRows, log_odds, log_row, logistic};
 pub use self::criterion::Criterion;

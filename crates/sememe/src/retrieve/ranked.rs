@@ -25,12 +25,24 @@ pub struct PartialHits {
 
 /// The best targets of a query.
 #[derive(Clone, Default)]
-struct Ranked {
+pub(super) struct Ranked {
     found: Vec<Scored>,
     /// The term of the query that does not come from its neighbours.
     own: f64,
     /// The neighbours that `r(q)` of CSLS averages over.
     near: Vec<Scored>,
+}
+
+impl Ranked {
+    /// `r(q)` of CSLS; 0 for a query without neighbours.
+    pub(super) fn mean_of_near(&self) -> f64 {
+        csls::mean(self.near.iter().map(|near| near.score))
+    }
+
+    pub(super) fn into_hits(self) -> Vec<Hit> {
+        let own = if self.near.is_empty() { self.own } else { -self.mean_of_near() };
+        self.found.into_iter().map(|Scored { index, score }| Hit { index, score: (score + own) as f32 }).collect()
+    }
 }
 
 /// Which scores to compute.
@@ -60,7 +72,7 @@ impl Retriever {
             let problem = "it ranks all queries together, so that parts of the targets cannot be merged";
             return Err(Error::argument("criterion", self.prepared.criterion, problem));
         }
-        let ranked = self.ranked(queries, k, Scores::AsDefined, observer)?;
+        let ranked = self.ranked(queries, k, (Scores::AsDefined, &[]), observer)?;
         let partial = |Ranked { found, own, near }: Ranked| PartialHits {
             hits: found.into_iter().map(|Scored { index, score }| (index, score + own)).collect(),
             near: near.into_iter().map(|near| near.score).collect(),
@@ -75,26 +87,30 @@ impl Retriever {
         scores: Scores,
         observer: &dyn Observer,
     ) -> Result<Vec<Vec<Hit>>> {
-        let hits = |Ranked { found, own, near }: Ranked| {
-            let own = if near.is_empty() { own } else { -csls::mean(near.iter().map(|near| near.score)) };
-            found.into_iter().map(|Scored { index, score }| Hit { index, score: (score + own) as f32 }).collect()
-        };
-        Ok(self.ranked(queries, k, scores, observer)?.into_iter().map(hits).collect())
+        Ok(self.ranked(queries, k, (scores, &[]), observer)?.into_iter().map(Ranked::into_hits).collect())
     }
 
-    /// The best targets of each query, in full precision. A zero query has none where the criterion uses cosines.
-    fn ranked(&self, queries: &Matrix, k: usize, scores: Scores, observer: &dyn Observer) -> Result<Vec<Ranked>> {
+    /// The best targets of each query, in full precision. A zero query has none where the criterion uses cosines. The search
+    /// is quicker if it is known what is probably near.
+    pub(super) fn ranked(
+        &self,
+        queries: &Matrix,
+        k: usize,
+        (scores, known): (Scores, &[Vec<usize>]),
+        observer: &dyn Observer,
+    ) -> Result<Vec<Ranked>> {
         check_dimensions(queries, self.prepared.targets.scaled().matrix())?;
         if k == 0 {
             return Err(Error::argument("k", k, "at least one neighbour must be asked for"));
         }
         let scaled = self.prepared.form.scaled(queries)?;
         if scaled.zeros() == 0 {
-            return self.ranked_scaled(queries, &scaled, k, scores, observer);
+            return self.ranked_scaled((queries, &scaled), k, (scores, known), observer);
         }
         let has_direction: Vec<usize> = (0..queries.rows()).filter(|&query| !scaled.is_zero(query)).collect();
         let mut ranked = vec![Ranked::default(); queries.rows()];
-        let found = self.ranked(&queries.select(&has_direction), k, scores, observer)?;
+        let known: Vec<Vec<usize>> = has_direction.iter().filter_map(|&query| known.get(query).cloned()).collect();
+        let found = self.ranked(&queries.select(&has_direction), k, (scores, &known), observer)?;
         has_direction.into_iter().zip(found).for_each(|(query, found)| ranked[query] = found);
         Ok(ranked)
     }
@@ -102,16 +118,15 @@ impl Retriever {
     /// [`Retriever::ranked`] of scaled queries, none of them zero where the criterion uses cosines.
     fn ranked_scaled(
         &self,
-        queries: &Matrix,
-        scaled: &Scaled,
+        (queries, scaled): (&Matrix, &Scaled),
         k: usize,
-        scores: Scores,
+        (scores, known): (Scores, &[Vec<usize>]),
         observer: &dyn Observer,
     ) -> Result<Vec<Ranked>> {
         let Prepared { criterion, form, source, targets, bias, .. } = &*self.prepared;
         let ranking = Ranking { scale: 1.0, bias, k, among: usize::MAX };
         let search = |rankings: &[Ranking]| {
-            Search { queries: scaled.rows(), targets, rankings, observer, stage: Stage::Searching }.run()
+            Search { queries: scaled.rows(), targets, rankings, known, observer, stage: Stage::Searching }.run()
         };
         let with = |found: Found, own: Vec<f64>| {
             let ranked = found.into_iter().zip(own).map(|(found, own)| Ranked { found, own, near: Vec::new() });

@@ -133,20 +133,6 @@ impl Retriever {
         Builder { source, target, criterion, generative: None, pair: None, compared: None, terms: None }
     }
 
-    /// Retrievers by CSLS in both directions. On a GPU, one product gives the terms of both.
-    pub(crate) fn both_ways(x: &Arc<Side>, y: &Arc<Side>, observer: &dyn Observer) -> Result<[Self; 2]> {
-        let [forth, back] = [Self::between(x, y, Criterion::CSLS), Self::between(y, x, Criterion::CSLS)];
-        #[cfg(feature = "cuda")]
-        {
-            let sides = [x.directions(Role::Sources)?, y.directions(Role::Targets)?];
-            let both = super::gpu::mean_cosines_of_both(sides.map(|side| &**side), csls::NEIGHBOURS, observer)?;
-            if let Some([of_x, of_y]) = both.map(|both| both.map(|means| negated(means.into_iter()))) {
-                return Ok([forth.terms(of_y).build(observer)?, back.terms(of_x).build(observer)?]);
-            }
-        }
-        Ok([forth.build(observer)?, back.build(observer)?])
-    }
-
     /// The terms of the targets, which are the same for all queries: `-r(t)` for CSLS, minus the log-denominator for
     /// inverted softmax, the quadratic form for PMI.
     pub fn terms(&self) -> &[f64] {
@@ -196,7 +182,8 @@ impl Retriever {
         }
         let scaled = form.scaled(queries)?;
         let search = |rankings: &[Ranking], all: bool| {
-            let search = Search { queries: scaled.rows(), targets, rankings, observer, stage: Stage::Searching };
+            let search =
+                Search { queries: scaled.rows(), targets, rankings, known: &[], observer, stage: Stage::Searching };
             if all { search.all() } else { Ok(vec![means(only(search.run()?))]) }
         };
         let scores = search(&[Ranking { scale: 1.0, bias, k: 1, among: usize::MAX }], true)?;

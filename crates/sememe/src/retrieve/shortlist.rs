@@ -22,7 +22,7 @@ impl Floor {
         f64::from_bits(if bits >> 63 == 1 { bits ^ (1 << 63) } else { !bits })
     }
 
-    fn raise(&self, to: f64) {
+    pub(super) fn raise(&self, to: f64) {
         self.0.fetch_max(ordered(to), Ordering::Relaxed);
     }
 }

@@ -25,7 +25,14 @@ pub(super) fn mean_cosines(
     observer: &dyn Observer,
 ) -> Result<Vec<f64>> {
     let ranking = Ranking { scale: 1.0, bias: among.unbiased(), k, among: words.unwrap_or(usize::MAX) };
-    let search = Search { queries: of.rows(), targets: among, rankings: &[ranking], observer, stage: Stage::Preparing };
+    let search = Search {
+        queries: of.rows(),
+        targets: among,
+        rankings: &[ranking],
+        known: &[],
+        observer,
+        stage: Stage::Preparing,
+    };
     #[cfg(feature = "cuda")]
     if let Some(means) = search.means_on_gpu()? {
         return Ok(means);

@@ -177,6 +177,19 @@ fn many_entries_of_every_view_need_no_rounds_of_soft_couplings() {
 }
 
 #[test]
+fn the_fit_to_what_several_views_induce_need_not_converge_and_does_not_say_so() {
+    let views = skewed_views(WORDS, &[60, 60, 60], 10);
+    let mut given = few(3, [0, 1], 2);
+    add_few(&mut given, [1, 2], 2);
+    let mut options = learn::LearnOptions::default();
+    // It would go on for as long as it may.
+    options.align.fit.mbfa.tolerance = 0.0;
+    let fitted = learn::learn(named(&views), &given, &options, &()).unwrap().fitted;
+    assert!(fitted.alignment.model.trace.unwrap().evaluations <= 80);
+    assert!(!fitted.warnings.iter().any(|warning| matches!(warning, FitWarning::NotConverged { .. })));
+}
+
+#[test]
 fn a_model_of_few_entries_says_nothing_about_what_was_learned_from_them() {
     let views = skewed_views(WORDS, &[60, 56], 1);
     let is_at_chance =
