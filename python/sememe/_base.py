@@ -180,9 +180,12 @@ class Aligner(FittedModel):
             raise ValueError(f"init is {init!r}: it must be 'informed' or 'random'")
         check_max_iter(ours.get("max_iter", 1))
         size = ours.get("n_components")
-        if size not in (None, "auto") and not isinstance(size, (int, np.integer)):
+        if size not in (None, "auto") and not (isinstance(size, (int, np.integer)) and size >= 0):
             problem = "it must be a number of dimensions, 'auto', or None for the smallest dimension of a view"
             raise ValueError(f"n_components is {size!r}: {problem}")
+        for name in ("exponent", "ridge", "monolingual", "tol"):
+            if not isinstance(ours.get(name, 0.0), (int, float, np.number, type(None))):
+                raise ValueError(f"{name} is {ours[name]!r}: it must be a number")
         # The engine has defaults for parameters that an estimator does not have.
         fitting: dict[str, Any] = {theirs: ours[name] for name, theirs in PARAMETERS.items() if name in ours}
         for name in ("shrinkage", "finish", "spelling"):

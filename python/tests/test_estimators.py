@@ -219,7 +219,10 @@ def test_a_fit_no_better_than_chance_is_a_warning_of_its_own():
     words = {view: sememe.Embeddings(*pair) for view, *pair in zip("xy", names, (X, shuffled))}
     with pytest.warns(sememe.ChanceWarning, match="'x' and 'y'|\"x\" and \"y\""):
         sememe.IBFA(2).fit(words, list(zip(*names)))
-    sememe.IBFA(2).fit([X, Y])  # A warning is an error here.
+    model = sememe.IBFA(2).fit({"x": X, "y": Y})  # A warning is an error here.
+    with pytest.warns(sememe.ChanceWarning, match='"x" and "shuffled"'):
+        model.extend("shuffled", shuffled, views={"x": X})
+    model.extend("again", Y, views={"x": X})
 
 
 def test_a_warning_of_chance_is_shown_for_every_fit():
@@ -256,6 +259,9 @@ def test_errors_name_the_parameters_of_python(tmp_path):
         (lambda: sememe.IBFA("many").fit([X, Y]), "^n_components is 'many': .*'auto', or None"),
         (lambda: sememe.IBFA(1.5).fit([X, Y]), "^n_components is 1.5"),
         (lambda: sememe.CCA("auto", algorithm="nipals").fit([X, Y]), "^n_components is 'auto': .*algorithm='exact'"),
+        (lambda: sememe.IBFA(-1).fit([X, Y]), "^n_components is -1: .*'auto', or None"),
+        (lambda: sememe.IBFA(exponent="half").fit([X, Y]), "^exponent is 'half': it must be a number"),
+        (lambda: sememe.MBFA(tol="little").fit([X, Y]), "^tol is 'little': it must be a number"),
         (lambda: sememe.IBFA(normalize="square").fit([X, Y]), "^normalize is square"),
         (lambda: sememe.MBFA(monolingual=-1.0).fit([X, Y]), "^monolingual is -1"),
         (lambda: sememe.MBFA(max_iter=0).fit([X, Y]), "^max_iter is 0"),

@@ -1,6 +1,7 @@
 //! Tables for people, JSON for machines, warnings on standard error.
 
 use std::io::{self, Write};
+use std::ops::Range;
 use std::path::Path;
 
 use anyhow::Context;
@@ -69,13 +70,26 @@ pub fn warn_of_zeros(global: &Global, zeros: usize, what: impl std::fmt::Display
     }
 }
 
-/// What should be known about a fit, with the option that changes it.
-pub fn warn_of_fit(global: &Global, warning: &FitWarning) {
-    match warning {
-        FitWarning::NotConverged { .. } => {
-            warn(global, format_args!("{warning}; --iterations N lets it go on for longer"))
+/// What should be known about a fit, with the option that changes it. That it is no better than chance is said by
+/// [`fail_at_chance`].
+pub fn warn_of_fit(global: &Global, warnings: &[FitWarning]) {
+    for warning in warnings {
+        match warning {
+            FitWarning::Chance { .. } => {}
+            FitWarning::NotConverged { .. } => {
+                warn(global, format_args!("{warning}; --iterations N lets it go on for longer"))
+            }
+            _ => warn(global, warning),
         }
-        _ => warn(global, warning),
+    }
+}
+
+/// An error if a fit is no better than chance: said last, after the space is written, and whatever is silenced, as such a
+/// space looks like any other.
+pub fn fail_at_chance(warnings: &[FitWarning]) -> anyhow::Result<()> {
+    match warnings.iter().find(|warning| matches!(warning, FitWarning::Chance { .. })) {
+        Some(warning) => Err(anyhow::anyhow!("{warning}")),
+        None => Ok(()),
     }
 }
 
@@ -112,13 +126,33 @@ const STYLE: TableStyle = TableStyle::new().header_separator(LineStyle::none().f
 const READABLE: u16 = 16;
 
 /// A table; columns from the second on are aligned right if `numbers`. At a terminal, cells that are too long for it are
-/// wrapped.
+/// wrapped, and columns of numbers that are too many for it go below each other.
 pub fn table(header: &[&str], rows: Vec<Vec<String>>, numbers: bool) -> String {
     let width = terminal_size_of(io::stdout()).map(|(Width(columns), _)| columns);
     table_within(width, header, rows, numbers)
 }
 
 fn table_within(width: Option<u16>, header: &[&str], rows: Vec<Vec<String>>, numbers: bool) -> String {
+    let (true, Some(width)) = (numbers && header.len() > 1, width) else {
+        return whole_table(width, header, rows, numbers);
+    };
+    // Columns of numbers that have no place beside each other go below each other, each time with the names.
+    let part = |columns: Range<usize>| {
+        let of = |cells: &[String]| cells[..1].iter().chain(&cells[columns.clone()]).cloned().collect::<Vec<String>>();
+        let names = [&header[..1], &header[columns.clone()]].concat();
+        whole_table(Some(width), &names, rows.iter().map(|row| of(row)).collect(), true)
+    };
+    let fits = |table: &String| table.lines().all(|line| line.trim_end().chars().count() <= usize::from(width));
+    let (mut parts, mut from) = (Vec::new(), 1);
+    while from < header.len() {
+        let to = (from + 1..=header.len()).rev().find(|&to| fits(&part(from..to))).unwrap_or(from + 1);
+        parts.push(part(from..to));
+        from = to;
+    }
+    parts.join("\n\n")
+}
+
+fn whole_table(width: Option<u16>, header: &[&str], rows: Vec<Vec<String>>, numbers: bool) -> String {
     let mut table = Table::new();
     let name = |row: &Vec<String>| row.first().map_or(0, |cell| cell.chars().count());
     let longest = rows.iter().map(name).max().unwrap_or(0).min(usize::from(READABLE)) as u16;
@@ -160,6 +194,13 @@ mod tests {
         let rows = vec![vec!["a name of many words, which is long".to_owned(), "1,234,567".to_owned()]];
         let narrow = super::table_within(Some(30), &["set", "number"], rows, true);
         assert!(widest(&narrow) <= 30 && narrow.contains("1,234,567"), "{narrow}");
+        let header = ["", "P@1", "95 % interval", "P@5", "P@10", "MRR"];
+        let cells = ["en → fr, csls", "83.67", "79.6 – 87.5", "95.34", "96.79", "88.64"];
+        let rows = || vec![cells.map(str::to_owned).to_vec()];
+        let narrow = super::table_within(Some(40), &header, rows(), true);
+        assert!(widest(&narrow) <= 40 && narrow.matches("csls").count() == 2, "{narrow}");
+        assert!(header.iter().chain(&cells).all(|cell| narrow.contains(cell)), "{narrow}");
+        assert_eq!(super::table_within(Some(100), &header, rows(), true).lines().count(), 3);
     }
 
     #[test]

@@ -22,8 +22,9 @@ impl Bar {
     pub fn new(global: &Global, stage: &str) -> Arc<Self> {
         let bar = ProgressBar::no_length().with_message(output::visible(stage));
         bar.set_draw_target(draw_target(global));
-        let style =
-            ProgressStyle::with_template("{msg:30} [{bar:30}] {percent:>3} %  {elapsed}").expect("a fixed template");
+        // The message has what is left of the width, so that no line is longer than the terminal.
+        let template = "{wide_msg} [{bar:30}] {percent:>3} %  {elapsed}";
+        let style = ProgressStyle::with_template(template).expect("a fixed template");
         bar.set_style(style.progress_chars("=> "));
         Arc::new(Bar(bar))
     }

@@ -15,7 +15,7 @@ pub struct Fitting {
     /// [default: largest]
     #[arg(long, value_name = "K")]
     pub latent: Option<LatentSize>,
-    /// Shrink covariances: auto (chosen on held-out translations where pairs are few, else oas), oas, none, or a number
+    /// Shrink covariances: auto (chosen on held-out translations, or oas where they are too few), oas, none, or a number
     /// from 0 to 0.99
     #[arg(long, default_value_t = FitOptions::default().shrinkage, value_name = "HOW")]
     pub shrinkage: Shrinkage,

@@ -11,7 +11,7 @@ pub struct Learning {
     #[arg(long, conflicts_with_all = ["moments", "resume"])]
     pub refine: bool,
     /// Self-learning from the vectors alone, without any dictionary
-    #[arg(long, conflicts_with_all = ["moments", "resume", "lexicon", "identical", "refine", "trust"])]
+    #[arg(long, conflicts_with_all = ["moments", "resume", "lexicon", "lexicon_columns", "identical", "tuples", "refine", "trust"])]
     pub unsupervised: bool,
     /// --refine: keep the given entries in every round, or doubt them: then learning only starts from them [default: keep
     /// dictionaries; doubt identical strings if no dictionary is given]

@@ -16,8 +16,8 @@ Examples:
   sememe translate space --from en --to fr                       (asks for words, if this is a terminal)
   sememe translate space --from en --to fr --vectors cc.en.300.bin unheardof
 
-A candidate is shown with its probability of being right, in per cent, and its score. The probabilities of all words of a view \
-add up to 100 %; they are calibrated on words that were held out when the space was aligned.
+A candidate is shown with its probability of being right, in per cent, and its score. The probabilities are \
+calibrated on words that were held out when the space was aligned; as several words may be right, they need not add up to 100 %.
 
 Without words they are read from standard input, one a line, and answered as they come; at a terminal that is a prompt, which \
 :q or Ctrl-D ends.

@@ -3,11 +3,11 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use sememe::align::{self, Extended};
+use sememe::align::{self, Extended, FinishedPair};
 use sememe::files::check_readable;
 use sememe::gather::{self, Dictionary, GatherOptions, ViewFile};
 use sememe::lexicon::Shared;
-use sememe::model::FitOptions;
+use sememe::model::{FinishSteps, FitOptions, Method};
 use sememe::space::Space;
 use sememe::vectors::{View, Vocabulary};
 use serde_json::json;
@@ -27,6 +27,10 @@ pub fn run(arguments: &Extend, global: &Global, interruption: &Arc<Interruption>
         return Err(BadUsage(format!("the space has a view named {new:?} already; choose another name")).into());
     }
     alignment.check_extension(global.given())?;
+    let method = alignment.model.method;
+    if arguments.finish == FinishSteps::Auto && !matches!(method, Method::Ibfa | Method::Mbfa) {
+        global.refuse(&["finish"], format_args!("auto chooses none for {method}; give a number of steps"))?;
+    }
     let reservation = space.reserve(new, arguments.output.as_deref())?;
     if let Some(file) = reservation.left_behind() {
         let file = file.display();
@@ -71,22 +75,35 @@ pub fn run(arguments: &Extend, global: &Global, interruption: &Arc<Interruption>
     rounds.stage("fitting the new view");
     let extended = align::extend(alignment, &latent, view, &tuples, &options, &rounds);
     rounds.finish();
-    let Extended { alignment, latent, warnings, .. } = extended?;
+    let Extended { alignment, latent, shrinkage_rule, warnings, .. } = extended?;
     stopwatch.finished("fitting");
-    for warning in &warnings {
-        output::warn_of_fit(global, warning);
-    }
+    output::warn_of_fit(global, &warnings);
     space.extend(&alignment, &latent, reservation)?;
     stopwatch.finished("writing");
 
     let written = arguments.output.as_deref().unwrap_or(space.path()).display().to_string();
     let words = latent.view.len();
+    let shrinkage = alignment.model.shrinkage.last().copied().unwrap_or_default();
+    let mut finishes = FinishedPair::of(&alignment.model);
+    finishes.retain(|pair| pair.views.contains(new));
     let json = json!({
         "space": written,
-        "view": { "name": new, "words": words, "shrinkage": alignment.model.shrinkage.last(), "read": read_reports[0] },
+        "view": { "name": new, "words": words, "shrinkage": shrinkage, "read": read_reports[0] },
+        "shrinkage_rule": shrinkage_rule,
+        "finishes": finishes,
         "views": names,
         "lexicons": lexicons,
         "warnings": warnings.iter().map(ToString::to_string).collect::<Vec<_>>(),
     });
-    output::result(global, json, || format!("added {} words of {new} to {written}", count(words)))
+    output::result(global, json, || {
+        let mut about = format!("added {} words of {new} to {written}", count(words));
+        if shrinkage > 0.0 {
+            about += &format!("\nShrinkage: {shrinkage:.4}, {shrinkage_rule}");
+        }
+        if !finishes.is_empty() {
+            about += &format!("\nFinish: {}", super::align::finishes(&finishes));
+        }
+        about
+    })?;
+    output::fail_at_chance(&warnings)
 }

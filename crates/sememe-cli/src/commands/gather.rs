@@ -40,6 +40,10 @@ impl arguments::Gathering {
         if let Some(unknown) = self.words.iter().find(|words| !views.iter().any(|view| view.name == words.name)) {
             return Err(BadUsage(format!("--words names the view {:?}, which is not given", unknown.name)).into());
         }
+        let twice = |at: usize| self.words[..at].iter().any(|words| words.name == self.words[at].name);
+        if let Some(at) = (0..self.words.len()).find(|&at| twice(at)) {
+            return Err(BadUsage(format!("--words is given twice for the view {:?}", self.words[at].name)).into());
+        }
         let file = |view: &Named| {
             let mut file = ViewFile::new(&*view.name, &*view.path);
             file.words = self.words.iter().find(|words| words.name == view.name).map(|words| words.path.clone());

@@ -25,11 +25,16 @@ pub fn run(arguments: &Translate, global: &Global) -> anyhow::Result<()> {
     let files = arguments.file.iter().filter(|file| *file != Path::new(STANDARD_INPUT)).chain(&arguments.vectors);
     files.into_iter().try_for_each(|file| check_readable(file))?;
     let table = arguments.output.as_deref().map(table_format).transpose()?;
-    let translator = open(arguments, global)?;
+    let space = Space::open(&arguments.space)?;
+    let translator = open(&space, arguments, global)?;
     if !translator.has_confidences() {
-        global.refuse(&["min_confidence"], "the space has no confidences")?;
-        let why = "it was aligned without words to calibrate them by";
-        output::note(global, format_args!("no confidences are shown, as the space has none: {why}"));
+        let criterion = arguments.ranking.criterion;
+        let why = match space.alignment().calibrations.is_empty() {
+            true => "the space has none: it was aligned without words to calibrate them by".to_owned(),
+            false => format!("{criterion} has none: nn, csls, isf and pmi have, without parameters"),
+        };
+        global.refuse(&["min_confidence"], format_args!("there are no confidences, as {why}"))?;
+        output::note(global, format_args!("no confidences are shown, as {why}"));
     }
     for (view, zeros) in translator.zero_targets() {
         output::warn_of_zeros(global, zeros, format_args!("words of {view}"));
@@ -80,14 +85,13 @@ fn table_format(path: &Path) -> anyhow::Result<TableFormat> {
     Ok(format)
 }
 
-fn open(arguments: &Translate, global: &Global) -> anyhow::Result<Translator> {
-    let space = Space::open(&arguments.space)?;
+fn open(space: &Space, arguments: &Translate, global: &Global) -> anyhow::Result<Translator> {
     let options = TranslateOptions::default()
         .with_criterion(arguments.ranking.criterion)
         .with_candidates(arguments.candidates.get())
         .with_min_confidence(arguments.min_confidence);
     let bar = Bar::new(global, "comparing words");
-    let translator = Translator::open(&space, &arguments.from, &arguments.to, &options, &*bar);
+    let translator = Translator::open(space, &arguments.from, &arguments.to, &options, &*bar);
     bar.finish();
     match &arguments.vectors {
         None => Ok(translator?),

@@ -63,6 +63,12 @@ fn options_that_would_not_be_used_are_refused() {
         (&["--method", "svd", "--shrinkage", "auto"], "shrinkage is set"),
         (&["--ridge", "0"], "ridge is set"),
         (&["--words", "a=pairs.txt"], "a.vec has words of its own"),
+        (&["--words", "a=pairs.txt", "--words", "a=b.vec"], "--words is given twice"),
+        (&["--columns", "word,vector"], "a.vec is no table"),
+        (&["--lexicon-columns", "x,y"], "no dictionary is a table"),
+        (&["--method", "svd", "--finish", "auto"], "finish is auto"),
+        (&["--method", "svd", "--spelling", "auto"], "spelling is auto"),
+        (&["--shrinkage", "none", "--spelling", "auto"], "spelling is auto"),
     ] {
         let message = refused(folder.path(), &[&align[..], more].concat());
         assert!(message.contains(said), "{more:?}: {message}");
@@ -71,14 +77,52 @@ fn options_that_would_not_be_used_are_refused() {
     let mbfa = ["--method", "mbfa", "--monolingual", "0.1", "--iterations", "3", "--solver", "em"];
     assert!(sememe(folder.path(), &[&align[..], &mbfa].concat()).status.success());
     assert!(sememe(folder.path(), &[&align[..6], &["direct", "--method", "svd"]].concat()).status.success());
+    for vectors in ["a.vec", "b.vec"] {
+        assert!(sememe(folder.path(), &["convert", vectors, &vectors.replace("vec", "parquet")]).status.success());
+    }
+    // One of several files is enough of a table.
+    let mixed =
+        ["align", "a=a.parquet", "b=b.vec", "--lexicon", "a-b=pairs.txt", "--columns", "word,vector", "-o", "mixed"];
+    assert!(sememe(folder.path(), &mixed).status.success());
+    assert!(
+        sememe(folder.path(), &["moments", "a=a.vec", "b=b.vec", "--lexicon", "a-b=pairs.txt", "-o", "m"])
+            .status
+            .success()
+    );
     std::fs::write(folder.path().join("sets.tsv"), "1\tw1 w2\tw3\n").unwrap();
     for (arguments, said) in [
         (&["extend", "direct", "c=a.vec", "--identical", "--tolerance", "0.1"][..], "svd has no such option"),
+        (&["extend", "direct", "c=a.vec", "--identical", "--finish", "auto"], "--finish would not be used"),
+        (&["align", "--moments", "m", "--spelling", "auto", "-o", "x"], "--spelling would not be used"),
+        (&["align", "--moments", "m", "--finish", "auto", "-o", "x"], "--finish would not be used"),
+        (&["align", "a=a.vec", "b=b.vec", "--unsupervised", "--tuples", "complete", "-o", "x"], "cannot be used with"),
+        (&["inspect", "a.vec", "--columns", "word,vector"], "a.vec is no table"),
+        (&["neighbors", "a.vec", "b.vec", "--columns", "vector", "-o", "x"], "a.vec is no table"),
         (&["inspect", "space", "--max-words", "3"], "--max-words would not be used"),
+        (
+            &["translate", "space", "--from", "a", "--to", "b", "--criterion", "dot", "--min-confidence", "0", "w1"],
+            "dot has none",
+        ),
         (&["sample", "space", "--strict"], "--strict would not be used"),
         (
             &["evaluate", "translation", "space", "--from", "a", "--to", "b", "--gold", "pairs.txt", "--strict"],
             "--strict is for vectors",
+        ),
+        (
+            &[
+                "evaluate",
+                "translation",
+                "space",
+                "--from",
+                "a",
+                "--to",
+                "b",
+                "--gold",
+                "pairs.txt",
+                "--columns",
+                "x,y",
+            ],
+            "--columns is for vectors",
         ),
         (&["evaluate", "sts", "a.vec", "sets.tsv", "--weighting", "tfidf", "--a", "1"], "--a would not be used"),
         (
@@ -318,5 +362,22 @@ fn a_dictionary_that_teaches_nothing_is_a_failure_after_the_space_is_written() {
         assert_eq!(output.status.code(), Some(1), "{more:?}: {message}");
         assert!(message.contains("NO BETTER THAN CHANCE between \"a\" and \"b\""), "{more:?}: {message}");
         assert!(folder.path().join("space/model.safetensors").is_file(), "{more:?}");
+    }
+    // So is one of a view that is added.
+    for method in ["ibfa", "svd"] {
+        let align = ["align", "a=a.vec", "b=b.vec", "--lexicon", "a-b=pairs.txt", "--method", method, "-o", "right"];
+        assert!(sememe(folder.path(), &align).status.success());
+        let extend = |view: &str, pairs: &str| {
+            let (new, lexicon) = (format!("{view}=b.vec"), format!("a-{view}={pairs}"));
+            sememe(folder.path(), &["extend", "right", &new, "--lexicon", &lexicon, "--quiet"])
+        };
+        let output = extend("c", "random.txt");
+        let message = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{method}: {message}");
+        assert!(message.contains("NO BETTER THAN CHANCE between \"a\" and \"c\""), "{method}: {message}");
+        assert!(folder.path().join("right/c.safetensors").is_file(), "{method}");
+        let output = extend("d", "pairs.txt");
+        assert!(output.status.success(), "{method}: {}", text(&output.stderr));
+        assert_eq!(text(&output.stdout).contains("Shrinkage: "), method == "ibfa", "{}", text(&output.stdout));
     }
 }

@@ -109,6 +109,53 @@ fn several_criteria_and_both_directions_are_evaluated_at_once() {
 }
 
 #[test]
+fn a_gold_dictionary_with_its_sides_swapped_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let rows = random_rows(60, 4, 1);
+    write(&folder, "a.vec", &vectors_text(&rows, |i| format!("w{i}")));
+    write(&folder, "b.vec", &vectors_text(&rows, |i| if i < 5 { format!("w{i}") } else { format!("v{i}") }));
+    // A few words are spelled alike in both.
+    let pair = |i: usize| if i < 5 { format!("w{i} w{i}\n") } else { format!("w{i} v{i}\n") };
+    write(&folder, "gold.txt", &(0..60).map(pair).collect::<String>());
+    let evaluate = ["evaluate", "translation", "b.vec", "--with", "a.vec", "--gold", "gold.txt"];
+    let message = refused(folder.path(), &evaluate);
+    assert!(message.contains("seem to be swapped: 5 of 60 entries") && message.contains("60 words of"), "{message}");
+    let both = ["evaluate", "translation", "a.vec", "--with", "b.vec", "--gold", "gold.txt", "--both"];
+    assert_eq!(json(folder.path(), &both)["evaluations"][1]["queries"], 60);
+}
+
+#[test]
+fn a_test_set_that_is_mostly_unknown_is_warned_of() {
+    let folder = tempfile::tempdir().unwrap();
+    let unknown = |line: &str, times: usize| line.repeat(times);
+    write(&folder, "gold.txt", &format!("w50 w50\n{}", (0..9).map(|i| format!("x{i} y{i}\n")).collect::<String>()));
+    write(&folder, "set.txt", &format!("w1 w2 1\nw3 w4 2\nw5 w6 3\n{}", unknown("x y 2\n", 20)));
+    write(&folder, "questions.txt", &format!(": s\nw1 w2 w3 w4\n{}", unknown("q r s t\n", 9)));
+    write(
+        &folder,
+        "text.txt",
+        &(0..20).map(|i| if i < 10 { format!("w{i}\n") } else { "x\n".to_owned() }).collect::<String>(),
+    );
+    write(&folder, "known.txt", &(0..20).map(|i| format!("w{i}\n")).collect::<String>());
+    let said = |task: &str, more: &[&str]| {
+        let space = SMALL.path().join("space");
+        let output = sememe(folder.path(), &[&["evaluate", task, space.to_str().unwrap()], more].concat());
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        text(&output.stderr)
+    };
+    let a_to_b = |more: &[&'static str]| [&A_TO_B, more].concat();
+    for (message, expected) in [
+        (said("translation", &a_to_b(&["--gold", "gold.txt"])), "gold words: only 1 of 10 have vectors"),
+        (said("similarity", &["--view", "a", "set.txt"]), "pairs of set: only 3 of 23"),
+        (said("analogy", &["--view", "a", "questions.txt"]), "questions: only 1 of 10"),
+        (said("sentences", &a_to_b(&["known.txt", "text.txt"])), "text.txt: only 10 of 20"),
+    ] {
+        assert!(message.contains(expected) && message.contains("this says little"), "{expected}: {message}");
+    }
+    assert!(!said("sentences", &a_to_b(&["known.txt", "known.txt"])).contains("says little"));
+}
+
+#[test]
 fn intervals_are_the_same_for_any_number_of_threads() {
     let [one, three, other] = [["--threads", "1"], ["--threads", "3"], ["--seed", "7"]].map(|more| translate(&more));
     assert_eq!(one, three);

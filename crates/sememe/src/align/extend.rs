@@ -5,8 +5,10 @@
 //! `m = M_O Σ M_i⁻¹ E[z|x_i]`. The vectors that the space was fitted on are not needed.
 
 use super::folds::{Folds, Project, Rows, Split, splits};
+use super::held_out::{Gains, SHRINKAGE_FOR_CHANCE};
+use super::held_out_pair::{QUERIES, ranks_of, some_of};
 use super::known::{Known, known_rows};
-use super::{Alignment, Confidences, finish_and_calibrate, held_out, held_out_pair, short_fit};
+use super::{Alignment, Confidences, ShrinkageRule, finish_and_calibrate, held_out, short_fit};
 use crate::error::{Error, Result};
 use crate::lexicon::{TrainedPairs, Tuples};
 use crate::linalg::{Cholesky, times_vector};
@@ -27,6 +29,8 @@ pub struct Extended {
     pub alignment: Alignment,
     /// The latent vectors of the new view.
     pub latent: LatentView,
+    /// How the shrinkage of the new view was chosen.
+    pub shrinkage_rule: ShrinkageRule,
     /// Warnings about the fit.
     pub warnings: Vec<FitWarning>,
 }
@@ -89,10 +93,13 @@ fn extend_meanings(
 
     let mut options = options.clone();
     let extension = Extension { model: &alignment.model, latent, view: &view };
-    if matches!(alignment.model.method, Method::Ibfa | Method::Mbfa) && options.shrinkage == Shrinkage::Auto {
+    let mut shrinkage_rule = ShrinkageRule::Given;
+    if extension.is_generative() && options.shrinkage == Shrinkage::Auto {
         options.shrinkage = extension.held_out_shrinkage(tuples);
+        shrinkage_rule = ShrinkageRule::of_choice(options.shrinkage);
     }
-    let NewView { model: fitted, shrinkage, warnings } = extension.fit(tuples, &options, observer)?;
+    let at_chance = extension.at_chance(tuples, &options);
+    let NewView { model: fitted, shrinkage, mut warnings } = extension.fit(tuples, &options, observer)?;
     extended.words.push(0);
     extended.file_hashes.push(None);
     extended.model.views.push(fitted.clone());
@@ -105,8 +112,11 @@ fn extend_meanings(
     let compared = finish_and_calibrate(folds, &extended.model, (&project, tuples), wanted, None, observer)?;
     extended.model.finishes.extend(compared.finishes);
     extended.calibrations.extend(compared.calibrations);
+    let named = |view: usize| extended.model.views[view].name.clone();
+    let at_chance = at_chance.into_iter().map(|(views, entries)| (views.map(named), entries));
+    warnings.extend(at_chance.map(|(views, entries)| FitWarning::Chance { views, entries }));
     let latent = extended.model.latent_view(alignment.model.views.len(), view)?;
-    Ok(Extended { alignment: extended, latent, warnings })
+    Ok(Extended { alignment: extended, latent, shrinkage_rule, warnings })
 }
 
 /// A fitted model, the latent vectors of its views, and the view to be added.
@@ -124,6 +134,33 @@ struct NewView {
 }
 
 impl Extension<'_> {
+    fn is_generative(&self) -> bool {
+        matches!(self.model.method, Method::Ibfa | Method::Mbfa)
+    }
+
+    /// The known views, with the new one, between which held-out entries are found no better than chance, and the number of
+    /// these entries.
+    fn at_chance(&self, tuples: &Tuples, options: &FitOptions) -> Vec<([usize; 2], usize)> {
+        let mut options = short_fit(options);
+        if self.is_generative() {
+            options.shrinkage = Shrinkage::By(SHRINKAGE_FOR_CHANCE);
+        }
+        let mut gains = Gains::default();
+        let [one, other] = tuples.halves();
+        for (seen, held_out) in [(&one, &other), (&other, &one)] {
+            // A half may be too small to fit a model.
+            let Ok(fitted) = self.fit(seen, &options, &()) else { continue };
+            for (known, latent) in self.latent.iter().enumerate() {
+                let pairs = some_of(&held_out.pairs_of(known, self.latent.len()));
+                let (Some(latent), false) = (latent, pairs.is_empty()) else { continue };
+                let (old, new): (Vec<usize>, Vec<usize>) = pairs.iter().copied().unzip();
+                let Ok(new) = fitted.model.project(&self.view.rows().select(&new)) else { continue };
+                gains.add([known, self.latent.len()], &ranks_of(latent.rows().select(&old), new, &pairs));
+            }
+        }
+        gains.at_chance()
+    }
+
     /// Fits the parameters of the new view to tuples by the method of the space.
     fn fit(&self, tuples: &Tuples, options: &FitOptions, observer: &dyn Observer) -> Result<NewView> {
         let (name, dim) = (self.view.name(), self.view.dim());
@@ -215,10 +252,10 @@ impl Extension<'_> {
             let (view, ..) = new_view::fit("new", new.cols(), &groups, &options, &())?;
             let log_ranks = |known: &Known| -> Result<f64> {
                 let some: Vec<usize> =
-                    (0..known.pairs.len()).step_by(known.pairs.len().div_ceil(held_out_pair::QUERIES).max(1)).collect();
+                    (0..known.pairs.len()).step_by(known.pairs.len().div_ceil(QUERIES).max(1)).collect();
                 let pairs: Vec<(usize, usize)> = some.iter().map(|&at| known.pairs[at]).collect();
                 let new = view.project(&known.new_rows(new).select(&some))?;
-                Ok(held_out_pair::log_ranks_of(known.mean.select(&some), new, &pairs).iter().sum())
+                Ok(ranks_of(known.mean.select(&some), new, &pairs).iter().map(|rank| rank.log).sum())
             };
             test.iter().map(log_ranks).sum()
         };

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use rayon::prelude::*;
 
-use super::held_out_pair::{HeldOutPair, held_out_pairs};
+use super::held_out_pair::{HeldOutPair, Rank, held_out_pairs};
 use crate::error::Result;
 use crate::lexicon::Tuples;
 use crate::model::{FitOptions, LatentSize, Shrinkage};
@@ -100,21 +100,34 @@ impl HeldOut {
     /// The pairs of views whose held-out entries are retrieved no better than chance by a model of the others, and the
     /// number of these entries.
     pub(super) fn at_chance(&self) -> Vec<([usize; 2], usize)> {
-        let mut gains: BTreeMap<[usize; 2], Vec<f64>> = BTreeMap::new();
-        for pair in &self.pairs {
-            let of_pair = pair.ranks(SHRINKAGE_FOR_CHANCE).into_iter().map(|rank| rank.log_at_random - rank.log);
-            gains.entry(pair.views).or_default().extend(of_pair);
-        }
+        let mut gains = Gains::default();
+        self.pairs.iter().for_each(|pair| gains.add(pair.views, &pair.ranks(SHRINKAGE_FOR_CHANCE)));
+        gains.at_chance()
+    }
+}
+
+/// The shrinkage of fits that are compared with chance: what matters is whether anything is found at all.
+pub(super) const SHRINKAGE_FOR_CHANCE: f64 = 0.45;
+
+/// How much better held-out entries are ranked than at random, for each pair of views.
+#[derive(Default)]
+pub(super) struct Gains(BTreeMap<[usize; 2], Vec<f64>>);
+
+impl Gains {
+    pub(super) fn add(&mut self, views: [usize; 2], ranks: &[Rank]) {
+        self.0.entry(views).or_default().extend(ranks.iter().map(Rank::gain));
+    }
+
+    /// The pairs of views whose entries are ranked no better than chance, and the number of these entries.
+    pub(super) fn at_chance(self) -> Vec<([usize; 2], usize)> {
         let is_chance = |gains: &Vec<f64>| gains.len() >= MIN_FOR_CHANCE && !is_clearly_positive(gains, CLEARLY);
-        let at_chance = gains.into_iter().filter(|(_, gains)| is_chance(gains));
+        let at_chance = self.0.into_iter().filter(|(_, gains)| is_chance(gains));
         at_chance.map(|(views, gains)| (views, gains.len())).collect()
     }
 }
 
-/// Held-out entries that a test of chance needs, and the shrinkage that it fits with: what matters is whether anything
-/// is found at all.
+/// Held-out entries that a test of chance needs.
 const MIN_FOR_CHANCE: usize = 10;
-const SHRINKAGE_FOR_CHANCE: f64 = 0.45;
 /// Standard errors above chance that count as better than chance: one worthless dictionary in 700 passes.
 const CLEARLY: f64 = 3.0;
 

@@ -114,7 +114,7 @@ pub(super) fn held_out_pairs(
 }
 
 /// At most [`QUERIES`] of the pairs, evenly spaced.
-fn some_of(pairs: &[(usize, usize)]) -> Vec<(usize, usize)> {
+pub(super) fn some_of(pairs: &[(usize, usize)]) -> Vec<(usize, usize)> {
     pairs.iter().step_by(pairs.len().div_ceil(QUERIES).max(1)).copied().collect()
 }
 
@@ -187,15 +187,22 @@ pub(super) struct Rank {
     /// The log-rank of the right row among all rows of the other side, summed over both directions.
     pub(super) log: f64,
     /// The expectation of this for a model that knows nothing.
-    pub(super) log_at_random: f64,
+    log_at_random: f64,
 }
 
-/// For every pair, the log-rank by cosine of the right row among all rows of the other side, summed over both
-/// directions. Row `i` of `x` and of `y` belong together and are the words `pairs[i]`.
-pub(super) fn log_ranks_of(mut x: Matrix, mut y: Matrix, pairs: &[(usize, usize)]) -> Vec<f64> {
+impl Rank {
+    /// How much better it is than what a model that knows nothing has.
+    pub(super) fn gain(&self) -> f64 {
+        self.log_at_random - self.log
+    }
+}
+
+/// For every pair, the rank by cosine of the right row among all rows of the other side. Row `i` of `x` and of `y` belong
+/// together and are the words `pairs[i]`.
+pub(super) fn ranks_of(mut x: Matrix, mut y: Matrix, pairs: &[(usize, usize)]) -> Vec<Rank> {
     scale_to_unit(&mut x);
     scale_to_unit(&mut y);
-    ranks_by_product(&x, &y, pairs).into_iter().map(|rank| rank.log).collect()
+    ranks_by_product(&x, &y, pairs)
 }
 
 fn ranks_by_product(x: &Matrix, y: &Matrix, pairs: &[(usize, usize)]) -> Vec<Rank> {
@@ -253,7 +260,7 @@ pub(super) mod tests {
         let [seen, held_out] = tuples.halves();
         let moments = Moments::of(&views, &seen).unwrap();
         let pair = &held_out_pairs(&moments, (Method::Ibfa, usize::MAX), &views, &held_out).unwrap()[0];
-        let mean = |ranks: Vec<f64>| ranks.iter().sum::<f64>() / ranks.len() as f64;
+        let mean = |ranks: Vec<Rank>| ranks.iter().map(|rank| rank.log).sum::<f64>() / ranks.len() as f64;
         for by in [0.01, 0.2, 0.6] {
             let options = FitOptions::default().with_shrinkage(Shrinkage::By(by));
             let (model, _) = model::fit(&moments, &options, &()).unwrap();
@@ -261,10 +268,7 @@ pub(super) mod tests {
                 let rows: Vec<usize> = pair.queries.iter().map(|pair| [pair.0, pair.1][view]).collect();
                 model.views[view].project(&views[view].rows().select(&rows)).unwrap()
             };
-            let (fitted, quick) = (
-                mean(log_ranks_of(latent(0), latent(1), &pair.queries)),
-                mean(pair.ranks(by).iter().map(|rank| rank.log).collect()),
-            );
+            let (fitted, quick) = (mean(ranks_of(latent(0), latent(1), &pair.queries)), mean(pair.ranks(by)));
             assert!((fitted - quick).abs() < 1e-3 * fitted, "{by}: {fitted} by a fit, {quick} without one");
         }
     }

@@ -155,10 +155,7 @@ fn fit_prepared(
             false => held_out_shrinkage(&evidence.moments, &prepared, tuples, &options.fit, observer),
         };
         options.fit.shrinkage = chosen.or_else(|error| unless_learned(error).map(|()| Shrinkage::Auto))?;
-        shrinkage_rule = match options.fit.shrinkage {
-            Shrinkage::Auto => ShrinkageRule::Formula,
-            _ => ShrinkageRule::HeldOut,
-        };
+        shrinkage_rule = ShrinkageRule::of_choice(options.fit.shrinkage);
     }
     // Much shrinkage is good for retrieval but hides correlations: the latent size is that of a fit with little.
     if (options.fit.latent, method) == (LatentSize::Auto, Method::Ibfa)

@@ -48,6 +48,7 @@ impl AlignOptions {
         let is_asked = |name: &&str| *name != "shrinkage" || fit.shrinkage != Shrinkage::None;
         method.check_uses(given.iter().copied().filter(is_asked))?;
         method.check_uses(fit.asked_shrinkage())?;
+        fit.check_automatic(method, given)?;
         method.check_uses(self.evidence.monolingual.map(|_| "monolingual"))?;
         Ok(method)
     }

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::Serialize;
 
 use super::{Aligned, Fitted};
-use crate::model::{Finish, FitWarning, Method, Model};
+use crate::model::{Finish, FitWarning, Method, Model, Shrinkage};
 use crate::names::serialize_count;
 use crate::vectors::View;
 
@@ -22,6 +22,16 @@ pub enum ShrinkageRule {
     Formula,
     /// A value for pairs that were mostly learned.
     Learned,
+}
+
+impl ShrinkageRule {
+    /// The rule by which automatic shrinkage became this one, the formula if none could be chosen.
+    pub(super) fn of_choice(chosen: Shrinkage) -> Self {
+        match chosen {
+            Shrinkage::Auto => ShrinkageRule::Formula,
+            _ => ShrinkageRule::HeldOut,
+        }
+    }
 }
 
 impl fmt::Display for ShrinkageRule {

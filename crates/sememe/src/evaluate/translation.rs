@@ -2,13 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::details::{CANDIDATES, Detail};
 use super::ranks::{DEPTH, Intervals, Ranks};
 use super::{Bootstrap, is_zero};
 use crate::error::{Error, Result};
-use crate::lexicon::{Lexicon, TrainedPairs, find_word};
+use crate::lexicon::{Entry, Lexicon, TrainedPairs, find_word};
 use crate::observe::Observer;
 use crate::retrieve::{Calibration, Criterion, Hit, Retriever};
 use crate::vectors::{Embeddings, Matrix};
@@ -199,6 +200,7 @@ fn translation_found(
         let (answer, average_precision, best_scores) = (Answer::Unknown, 0.0, Vec::new());
         outcomes.push(Outcome { word: word.to_owned(), answer, average_precision, row: index, best_scores });
     }
+    check_sides(source, target, gold)?;
     if queries.is_empty() {
         return Err(Error::NotEnoughData(format!(
             "none of the {gold_words} gold words has a vector and a translation with a vector; \
@@ -237,6 +239,30 @@ fn average_precision(hits: &[Hit], answers: &BTreeSet<usize>) -> f64 {
     let found = hits.iter().enumerate().filter(|(_, hit)| answers.contains(&hit.index));
     let precisions = found.enumerate().map(|(before, (place, _))| (before + 1) as f64 / (place + 1) as f64);
     precisions.sum::<f64>() / answers.len() as f64
+}
+
+/// Refuses a gold dictionary that matches far better with its sides swapped: the few words that both languages share, or
+/// spell alike, would be evaluated.
+fn check_sides(source: &Embeddings, target: &Embeddings, gold: &Lexicon) -> Result<()> {
+    let are_known = |[first, second]: [&Embeddings; 2]| {
+        let knows = |side: &Embeddings, word: Option<&str>| {
+            word.is_some_and(|word| find_word(side.vocabulary(), word).is_some())
+        };
+        let is_known = |entry: &&Entry| knows(first, entry.word(0)) && knows(second, entry.word(1));
+        gold.entries().par_iter().filter(is_known).count()
+    };
+    let known = are_known([source, target]);
+    if 2 * known >= gold.entries().len() {
+        return Ok(());
+    }
+    match are_known([target, source]) {
+        if_swapped if if_swapped > 2 * known.max(1) => Err(Error::Request(format!(
+            "the sides of the gold dictionary seem to be swapped: {known} of {} entries have words of the source first, \
+             {if_swapped} words of the target; ask in the other direction, or give the dictionary of this one",
+            gold.entries().len()
+        ))),
+        _ => Ok(()),
+    }
 }
 
 /// The gold translations of every source word.

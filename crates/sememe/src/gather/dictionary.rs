@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::GatherOptions;
 use crate::error::{Error, Result};
-use crate::files::check_readable;
+use crate::files::{Input, check_readable};
 use crate::lexicon::{self, Lexicon, LexiconReport};
 
 /// A dictionary and the views that it belongs to: a file of pairs or tuples, or entries in memory.
@@ -91,6 +91,12 @@ impl Dictionary {
             Source::Pairs { path, .. } | Source::Tuples(path) => Some(path),
             Source::Entries(_) => None,
         }
+    }
+
+    /// Whether its file is a table, as far as can be told before it is read: a pipe may be one.
+    pub(super) fn is_table(&self) -> bool {
+        let of_file = |path: &Path| Input::open_with(path, true).and_then(|input| lexicon::is_table(&input));
+        self.path().is_some_and(|path| !path.is_file() || of_file(path).unwrap_or(false))
     }
 
     /// Whether it may contain words of a view. Files of tuples always may, as only reading them tells.

@@ -105,14 +105,14 @@ impl Gathering {
         options: &GatherOptions,
         observer: &dyn Observer,
     ) -> Result<Self> {
-        check(&files.iter().map(|file| file.name.as_str()).collect::<Vec<_>>(), dictionaries)?;
+        check(&files.iter().map(|file| file.name.as_str()).collect::<Vec<_>>(), dictionaries, options)?;
         let (views, views_read) = read_views(files, options, observer)?;
         Ok(Gathering { views_read, ..Self::of(views, dictionaries, options)? })
     }
 
     /// Looks up the words of dictionaries in views that are in memory. Views without words match nothing.
     pub fn of(views: Vec<View>, dictionaries: &[Dictionary], options: &GatherOptions) -> Result<Self> {
-        check(&views.iter().map(View::name).collect::<Vec<_>>(), dictionaries)?;
+        check(&views.iter().map(View::name).collect::<Vec<_>>(), dictionaries, options)?;
         let views: Vec<View> = views.into_iter().map(|view| options.casing.of_view(view)).collect();
         let none = Vocabulary::new();
         let vocabularies: Vec<(&str, &Vocabulary)> =
@@ -123,12 +123,19 @@ impl Gathering {
 }
 
 /// Checks a request before anything is read.
-fn check(names: &[&str], dictionaries: &[Dictionary]) -> Result<()> {
+fn check(names: &[&str], dictionaries: &[Dictionary], options: &GatherOptions) -> Result<()> {
     if names.len() < 2 {
         return Err(Error::TooFewViews);
     }
     check_distinct(names)?;
-    dictionaries.iter().try_for_each(|dictionary| dictionary.check(names))
+    dictionaries.iter().try_for_each(|dictionary| dictionary.check(names))?;
+    match &options.lexicon_columns {
+        Some(columns) if !dictionaries.iter().any(Dictionary::is_table) => {
+            let expected = "no dictionary is a table (Parquet, Arrow); leave it out";
+            Err(Error::argument("lexicon-columns", columns.join(","), expected))
+        }
+        _ => Ok(()),
+    }
 }
 
 fn check_distinct(names: &[&str]) -> Result<()> {
@@ -147,8 +154,9 @@ pub fn read_views(
     check_distinct(&files.iter().map(|file| file.name.as_str()).collect::<Vec<_>>())?;
     // A missing word list is an error even if the vectors have words of their own.
     files.iter().filter_map(|file| file.words.as_deref()).try_for_each(check_readable)?;
-    let read_one = |file: &ViewFile| {
-        let read = ReadOptions { words: file.words.clone(), ..options.read.clone() };
+    let each = options.read.for_each(&files.iter().map(|file| file.path.as_path()).collect::<Vec<_>>())?;
+    let read_one = |(file, read): (&ViewFile, ReadOptions)| {
+        let read = ReadOptions { words: file.words.clone(), ..read };
         let read = Input::open_with(&file.path, read.mmap)
             .and_then(|input| vectors::read_to_change(input, &read, observer))
             .map_err(|error| error.within(format!("view {:?}", file.name)))?;
@@ -159,7 +167,7 @@ pub fn read_views(
         }
         Ok((view, report))
     };
-    files.iter().map(read_one).collect::<Result<Vec<_>>>().map(|read| read.into_iter().unzip())
+    files.iter().zip(each).map(read_one).collect::<Result<Vec<_>>>().map(|read| read.into_iter().unzip())
 }
 
 fn nothing_shared(which: Shared) -> Error {

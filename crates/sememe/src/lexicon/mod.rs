@@ -23,7 +23,7 @@ pub(crate) use self::parse::{SCORE, is_passed_over, lines};
 pub use self::pseudo::{Shared, identical};
 pub use self::report::LexiconReport;
 pub(crate) use self::separator::Separator;
-pub(crate) use self::text::text_of;
+pub(crate) use self::text::{is_table, text_of};
 pub use self::trained::{TrainedPairs, WordPair};
 pub(crate) use self::tuples::{Cells, Group};
 pub use self::tuples::{Matched, Tuples, find_word};
@@ -153,7 +153,7 @@ pub fn read(path: &Path, views: &[&str], options: &ReadOptions) -> Result<Read> 
     let input = Input::open(path)?;
     let options = ReadOptions { views: Some(views.iter().map(|&view| view.to_owned()).collect()), ..options.clone() };
     #[cfg(feature = "parquet")]
-    if text::is_table(&input)? {
+    if is_table(&input)? {
         return match *views {
             [from, to] if !table::has_views(&input, views)? => table::pairs(&input, [from, to], &options),
             _ => table::tuples(&input, &options),
@@ -178,7 +178,7 @@ pub fn read_pairs(path: &Path, from: &str, to: &str, options: &ReadOptions) -> R
 /// [`read_pairs`] from bytes in memory.
 pub fn read_pairs_input(input: &Input, from: &str, to: &str, options: &ReadOptions) -> Result<Read> {
     #[cfg(feature = "parquet")]
-    if text::is_table(input)? {
+    if is_table(input)? {
         return table::pairs(input, [from, to], options);
     }
     parse::pairs(input.path(), &text::text_of(input)?, from, to, options)
@@ -193,7 +193,7 @@ pub fn read_tuples(path: &Path, options: &ReadOptions) -> Result<Read> {
 /// [`read_tuples`] from bytes in memory.
 pub fn read_tuples_input(input: &Input, options: &ReadOptions) -> Result<Read> {
     #[cfg(feature = "parquet")]
-    if text::is_table(input)? {
+    if is_table(input)? {
         return table::tuples(input, options);
     }
     parse::tuples(input.path(), &text::text_of(input)?, options)

@@ -8,8 +8,7 @@ use crate::vectors::Format;
 const HEAD_BYTES: usize = 64;
 
 /// Whether a dictionary is a table: Parquet or Arrow.
-#[cfg(feature = "parquet")]
-pub(super) fn is_table(input: &Input) -> Result<bool> {
+pub(crate) fn is_table(input: &Input) -> Result<bool> {
     Ok(Format::of_table(&input.head(HEAD_BYTES)?).is_some())
 }
 

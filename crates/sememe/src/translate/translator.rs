@@ -17,6 +17,8 @@ use crate::vectors::{Embeddings, Matrix};
 
 /// Number of spelling suggestions for an unknown word.
 const SUGGESTIONS: usize = 3;
+/// Unknown words that get suggestions, each of which takes a look at all words of the view. Nobody reads those of more.
+const SUGGESTED: usize = 100;
 
 /// Options of translation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -99,7 +101,7 @@ pub struct Translations {
     pub translations: Vec<WordTranslation>,
     /// Out-of-vocabulary words.
     pub unknown: Vec<String>,
-    /// Spelling suggestions for the out-of-vocabulary words.
+    /// Spelling suggestions for out-of-vocabulary words, of very many for the first ones.
     pub suggestions: BTreeMap<String, Vec<String>>,
 }
 
@@ -178,9 +180,9 @@ impl Translator {
     }
 
     /// The best translations of words as people write them: the casing of the space is applied, and expressions may be
-    /// written with spaces or underscores.
+    /// written with spaces or underscores. The first hundred unknown words get spelling suggestions.
     pub fn translate(&self, words: &[impl AsRef<str>], observer: &dyn Observer) -> Result<Translations> {
-        let mut answers = self.answer(&[self.question(words, usize::MAX)?], observer)?;
+        let mut answers = self.answer(&[self.question(words, SUGGESTED)?], observer)?;
         Ok(answers.pop().expect("an answer to each question"))
     }
 

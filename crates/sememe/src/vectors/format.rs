@@ -93,6 +93,11 @@ impl Format {
         }
     }
 
+    /// Whether files of this format have named columns.
+    pub(crate) fn is_table(self) -> bool {
+        matches!(self, Format::Parquet | Format::Arrow)
+    }
+
     /// Detects the format of a file by its content.
     pub(crate) fn detect(input: &Input) -> Result<Format> {
         let head = input.head(text::HEAD)?;

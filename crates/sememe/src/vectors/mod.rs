@@ -199,7 +199,39 @@ fn checked(input: &Input, format: Format, options: &ReadOptions) -> Result<ReadO
         let expected = format!("{} has words of its own; a word list is for arrays", input.path().display());
         return Err(Error::argument("words", list.display(), expected));
     }
+    check_columns(input, format, options)?;
     Ok(ReadOptions { format: Some(format), ..options.clone() })
+}
+
+/// Columns are those of tables.
+fn check_columns(input: &Input, format: Format, options: &ReadOptions) -> Result<()> {
+    match &options.columns {
+        Some(columns) if !format.is_table() => {
+            let expected = format!("{} is no table; leave it out", input.path().display());
+            Err(Error::argument("columns", columns.join(","), expected))
+        }
+        _ => Ok(()),
+    }
+}
+
+impl ReadOptions {
+    /// These options for each of several files: columns are those of the tables among them, of which there must be one.
+    pub(crate) fn for_each(&self, files: &[&Path]) -> Result<Vec<ReadOptions>> {
+        if self.columns.is_none() || files.len() < 2 {
+            return Ok(vec![self.clone(); files.len()]);
+        }
+        let is_table = |path: &&Path| match self.format {
+            Some(format) => Ok(format.is_table()),
+            // A pipe cannot be opened twice.
+            None if !path.is_file() => Ok(true),
+            None => Ok(Format::detect(&Input::open_with(path, true)?)?.is_table()),
+        };
+        let are_tables = files.iter().map(is_table).collect::<Result<Vec<bool>>>()?;
+        let any_is_table = are_tables.contains(&true);
+        let without = ReadOptions { columns: None, ..self.clone() };
+        let of_file = |is_table: bool| if any_is_table && !is_table { without.clone() } else { self.clone() };
+        Ok(are_tables.into_iter().map(of_file).collect())
+    }
 }
 
 /// Reads rows of numbers: an array, even without words, or the vectors of any other format. Rows are identified by
@@ -214,6 +246,7 @@ pub fn read_matrix_input(input: &Input, options: &ReadOptions, observer: &dyn Ob
         Some(format) => format,
         None => Format::detect(input)?,
     };
+    check_columns(input, format, options)?;
     match format {
         Format::Npy => npy::array(input)?.into_matrix(options.max_words, observer),
         Format::Safetensors => safetensors::array(&TensorFile::read(input)?)?.into_matrix(options.max_words, observer),

@@ -91,6 +91,10 @@ fn unknown_words_get_suggestions_or_further_vectors_under_the_casing_of_the_spac
     assert_eq!(answer.suggestions["Wörd9"][0], "word9");
     assert!(answer.about_unknown("Wörd9").contains("not in the vocabulary of x; did you mean \"word9\""));
     assert_eq!(answer.about_unknown("zzzzzzzz"), "\"zzzzzzzz\" is not in the vocabulary of x");
+    // Suggestions for each of very many words would take minutes.
+    let many: Vec<String> = (0..150).map(|number| format!("wörd{number}")).collect();
+    let answer = translator.translate(&many, &()).unwrap();
+    assert_eq!((answer.unknown.len(), answer.suggestions.len()), (150, 100));
 
     // A word with the vector of a word that the space has is translated like it.
     let words: Vocabulary = ["unheard"].into_iter().collect();

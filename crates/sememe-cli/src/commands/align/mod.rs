@@ -5,10 +5,10 @@ mod learning;
 use std::path::Path;
 use std::sync::Arc;
 
-use anyhow::{Context, anyhow};
+use anyhow::Context;
 use sememe::align::{self, AlignSummary, Aligned, FinishedPair, Fitted};
 use sememe::gather::{LexiconRead, ViewRead};
-use sememe::model::{FitWarning, Model};
+use sememe::model::{FinishSteps, FitWarning, Model, SpellingUse};
 use sememe::moments::Evidence;
 use sememe::space::Space;
 use serde_json::{Value, json};
@@ -41,11 +41,8 @@ pub fn run(arguments: &Align, global: &Global, interruption: &Arc<Interruption>)
     };
     rounds.finish();
     let (outcome, mut json) = result?;
-    let (at_chance, warnings): (Vec<_>, Vec<_>) =
-        outcome.warnings().iter().cloned().partition(|warning| matches!(warning, FitWarning::Chance { .. }));
-    for warning in &warnings {
-        output::warn_of_fit(global, warning);
-    }
+    let warnings = outcome.warnings().to_vec();
+    output::warn_of_fit(global, &warnings);
     let about = outcome.about();
     let mut stopwatch = Stopwatch::start(global);
     let spinner = Rounds::waiting(global, "writing the space");
@@ -55,11 +52,7 @@ pub fn run(arguments: &Align, global: &Global, interruption: &Arc<Interruption>)
     stopwatch.finished("writing");
     json["space"] = json!(arguments.output.display().to_string());
     output::result(global, json, || format!("{about}\nwrote {}", arguments.output.display()))?;
-    // Said last and as a failure, whatever is silenced: such a space looks like any other.
-    match at_chance.first() {
-        Some(warning) => Err(anyhow!("{warning}")),
-        None => Ok(()),
-    }
+    output::fail_at_chance(&warnings)
 }
 
 /// A fit whose views are projected while they are written, or that was projected before.
@@ -139,6 +132,13 @@ fn from_moments(
     let evidence = Evidence::merged(parts)?;
     let known = evidence.moments.views().iter().map(|view| view.name.as_str());
     options.check(&known.collect::<Vec<_>>(), &global.given())?;
+    let needed = "it needs the words and vectors of training pairs, which moments do not have";
+    if arguments.fitting.finish == FinishSteps::Auto {
+        global.refuse(&["finish"], needed)?;
+    }
+    if arguments.fitting.spelling == SpellingUse::Auto {
+        global.refuse(&["spelling"], needed)?;
+    }
     if arguments.views.is_empty() {
         global.refuse(&READING, "no vectors are read, as --moments has no views beside it")?;
     }

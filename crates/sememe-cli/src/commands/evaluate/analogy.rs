@@ -2,8 +2,8 @@
 
 use sememe::evaluate::{Analogies, AnalogyEvaluation, Section};
 
-use super::case;
 use super::subject::View;
+use super::{ENOUGH, case, warn_of_unknown};
 use crate::arguments::{EvaluateAnalogy, Global};
 use crate::output::{self, count};
 use crate::progress::Bar;
@@ -16,6 +16,8 @@ pub fn run(arguments: &EvaluateAnalogy, global: &Global) -> anyhow::Result<()> {
     bar.finish();
     let result = result?;
     output::warn_of_zeros(global, result.analogy.zero_words, "words");
+    let total = &result.analogy.total;
+    warn_of_unknown(global, "questions", (total.known, total.questions), ENOUGH);
 
     output::result(global, serde_json::to_value(&result)?, || {
         let analogy = &result.analogy;

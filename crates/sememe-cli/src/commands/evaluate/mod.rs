@@ -8,10 +8,13 @@ mod sts;
 mod subject;
 mod translation;
 
+use std::fmt::Display;
+
 use sememe::evaluate::Intervals;
 use sememe::prepare::Casing;
 
 use crate::arguments::{Evaluate, Global};
+use crate::output::{self, count};
 
 pub fn run(task: &Evaluate, global: &Global) -> anyhow::Result<()> {
     match task {
@@ -23,6 +26,18 @@ pub fn run(task: &Evaluate, global: &Global) -> anyhow::Result<()> {
         Evaluate::Noise(arguments) => noise::run(arguments, global),
     }
 }
+
+/// Warns where a test set is mostly unknown: it may be of another language, and its result says little.
+fn warn_of_unknown(global: &Global, what: impl Display, (known, all): (usize, usize), least: f64) {
+    if (known as f64) < least * all as f64 {
+        let (known, all) = (count(known), count(all));
+        let check = "so this says little; check the view, the language and the casing";
+        output::warn(global, format_args!("{what}: only {known} of {all} have vectors, {check}"));
+    }
+}
+
+/// The fraction of the words, pairs or questions of a test set that should be known.
+const ENOUGH: f64 = 0.2;
 
 fn case(casing: Casing) -> &'static str {
     match casing {

@@ -5,10 +5,13 @@ use sememe::files::check_readable;
 use sememe::retrieve::Criterion;
 
 use super::subject::View;
-use super::{RANKED, case, ranked_cells};
+use super::{RANKED, case, ranked_cells, warn_of_unknown};
 use crate::arguments::{Criteria, EvaluateSentences, Global};
 use crate::output::{self, count};
 use crate::progress::{Bar, Stopwatch};
+
+/// The fraction of the sentences that should have a known word. In the language of the view nearly all of them do.
+const ENOUGH_SENTENCES: f64 = 0.75;
 
 pub fn run(arguments: &EvaluateSentences, global: &Global) -> anyhow::Result<()> {
     let criteria = match Criteria::all(&arguments.criterion) {
@@ -53,6 +56,13 @@ pub fn run(arguments: &EvaluateSentences, global: &Global) -> anyhow::Result<()>
     }
 
     let result = SentenceEvaluations::new(&corpus, global.seed, views[0].casing, evaluations);
+    let first = &result.evaluations[0].sentences;
+    let sides = [first.source_without_words, first.target_without_words];
+    let lines = first.candidates + first.target_without_words;
+    for (file, without) in [&arguments.source, &arguments.target].into_iter().zip(sides) {
+        let what = format!("words of the sentences of {}", file.display());
+        warn_of_unknown(global, what, (lines - without, lines), ENOUGH_SENTENCES);
+    }
     output::result(global, serde_json::to_value(&result)?, || {
         let header: Vec<&str> = std::iter::once("").chain(RANKED).collect();
         let row = |evaluation: &SentenceEvaluation| {
@@ -60,7 +70,6 @@ pub fn run(arguments: &EvaluateSentences, global: &Global) -> anyhow::Result<()>
             let name = format!("{from} → {to}, {}", sentences.criterion);
             std::iter::once(name).chain(ranked_cells(&sentences.precision, sentences.mrr, intervals)).collect()
         };
-        let first = &result.evaluations[0].sentences;
         format!(
             "{}\n{} random sentences among {} ({} and {} without any known word), {}",
             output::table(&header, result.evaluations.iter().map(row).collect(), true),

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use sememe::evaluate::{ScoredPairs, Similarity, SimilarityEvaluation};
 
-use super::case;
 use super::subject::View;
+use super::{ENOUGH, case, warn_of_unknown};
 use crate::arguments::{BadUsage, EvaluateSimilarity, Global};
 use crate::output::{self, count};
 
@@ -32,6 +32,9 @@ pub fn run(arguments: &EvaluateSimilarity, global: &Global) -> anyhow::Result<()
     let words = [views[0].words(), views[views.len() - 1].words()];
     let result = SimilarityEvaluation::new(&names, words, &sets)?;
     result.failed.iter().for_each(|failure| output::warn(global, failure));
+    for set in &result.sets {
+        warn_of_unknown(global, format_args!("pairs of {}", set.set), (set.known, set.pairs), ENOUGH);
+    }
 
     output::result(global, serde_json::to_value(&result)?, || {
         let row = |result: &Similarity| {

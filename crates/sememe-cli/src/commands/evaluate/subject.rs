@@ -29,6 +29,7 @@ pub fn open_space(what: &Path, vectors: &Vectors, with: Option<&Path>) -> anyhow
         ("--words", vectors.words.is_some()),
         ("--max-words", vectors.reading.max_words.is_some()),
         ("--format", vectors.reading.format.is_some()),
+        ("--columns", vectors.reading.columns.is_some()),
         ("--strict", vectors.reading.strict),
         ("--with", with.is_some()),
     ];

@@ -11,7 +11,7 @@ use serde_json::json;
 
 use super::super::gather::report_lexicon;
 use super::subject::{casing, open_space, open_two_vectors};
-use super::{RANKED, case, ranked_cells};
+use super::{ENOUGH, RANKED, case, ranked_cells, warn_of_unknown};
 use crate::arguments::{Criteria, EvaluateTranslation, Global};
 use crate::output::{self, count};
 use crate::progress::Bar;
@@ -65,6 +65,14 @@ pub fn run(arguments: &EvaluateTranslation, global: &Global) -> anyhow::Result<(
         }
     }
     warn_of_zeros(&results, global);
+    let mut asked: Vec<(String, (usize, usize))> = Vec::new();
+    for result in &results {
+        let words = (direction(result), (result.translation.queries, result.translation.gold_words));
+        if !asked.contains(&words) {
+            warn_of_unknown(global, format_args!("{}: gold words", words.0), words.1, ENOUGH);
+            asked.push(words);
+        }
+    }
     results.iter().filter_map(overlap_warning).for_each(|warning| output::warn(global, warning));
 
     // The keys of the first evaluation are also at the top level, for scripts that ask for one evaluation.
