@@ -1,4 +1,7 @@
-// Lines from words to their translations on the map.
+// Lines on the map: from words to their translations, and between words of the dictionary.
+
+/** Lines of the dictionary in one picture: more of them would only cover it. */
+const MOST = 3000;
 
 /** Draws the lines of `points`, those of the `chosen` one heavier; `links` finds their translations. */
 export function drawLines(context, { points, chosen, links, isShown, isSeen, place, colour }) {
@@ -15,5 +18,21 @@ export function drawLines(context, { points, chosen, links, isShown, isSeen, pla
       context.lineTo(...place(link.point));
       context.stroke();
     }
+  }
+}
+
+/** Draws the pairs of the dictionary of which both words are seen, the first ones if they are many. */
+export function drawPairs(context, { pairs, isSeen, place, colour }) {
+  context.lineWidth = 1;
+  let drawn = 0;
+  for (const [from, to] of pairs) {
+    if (!isSeen(from) || !isSeen(to)) continue;
+    context.strokeStyle = `rgb(${colour(from).join(' ')} / 0.3)`;
+    context.beginPath();
+    context.moveTo(...place(from));
+    context.lineTo(...place(to));
+    context.stroke();
+    drawn += 1;
+    if (drawn === MOST) return;
   }
 }

@@ -5,8 +5,8 @@ import { chosenWord, translation } from './chosen.js';
 import { debounced, failure, h, icon, percent, show } from './dom.js';
 import { colour, label, languageName, rgb, word } from './language.js';
 import { drawLabels } from './labels.js';
-import { drawLines } from './lines.js';
-import { Links, MapData } from './mapdata.js';
+import { drawLines, drawPairs } from './lines.js';
+import { DictionaryPairs, Links, MapData } from './mapdata.js';
 import { Pace } from './pace.js';
 import { parsed, record } from './route.js';
 import { Scatter } from './scatter.js';
@@ -70,11 +70,13 @@ class MapView {
       button('Zoom in', 'plus', () => this.zoom(1.6)), button('Zoom out', 'minus', () => this.zoom(1 / 1.6)),
       button('Show everything', 'fit', () => this.whole()));
     this.lines = h('input', { type: 'checkbox', onchange: () => { this.hasLines = this.lines.checked; this.changed(); } });
-    this.lines.checked = this.hasLines;
+    this.joined = h('input', { type: 'checkbox', onchange: () => { this.hasPairs = this.joined.checked; this.tick(); this.changed(); } });
+    this.joining = h('label', { class: 'check', hidden: true, title: 'The words of the dictionary that the space was fitted to' }, this.joined, 'Join the dictionary');
+    this.tick();
     this.stage = h('div', { class: 'stage', 'aria-busy': 'true' }, this.canvas, this.overlay, this.tip);
     show(main, h('h1', { class: 'hidden' }, 'Map'), this.stage, h('div', { class: 'floating' },
       h('div', { class: 'panel' }, this.search, this.legend,
-        h('label', { class: 'check' }, this.lines, 'Join translations'), this.layouts, this.progress),
+        h('label', { class: 'check' }, this.lines, 'Join translations'), this.joining, this.layouts, this.progress),
       zooms, this.info));
     this.context = this.overlay.getContext('2d');
     steer(this.overlay, this.camera, {
@@ -103,6 +105,9 @@ class MapView {
   async load() {
     this.data = await MapData.load(this.app, this.layout, this.asked.signal);
     this.links = new Links(this.app, this.data);
+    this.dictionary = new DictionaryPairs(this.app, this.data);
+    this.joining.hidden = !this.data.about.lines;
+    this.tick();
     this.scatter.load(this.data.points);
     this.camera.fit(this.data.about.bounds);
     this.available = this.data.about.layouts;
@@ -115,13 +120,20 @@ class MapView {
   read(params) {
     this.hidden = new Set((params.off ?? '').split(',').filter(Boolean));
     this.hasLines = params.lines === '1';
+    this.hasPairs = params.pairs === '1';
+  }
+
+  tick() {
+    this.lines.checked = this.hasLines;
+    this.joined.checked = this.hasPairs;
+    if (this.hasPairs && this.data?.about.lines) this.dictionary.ask(this.asked.signal).then(() => this.changed(), () => {});
   }
 
   /** Follows a link from one place of the map to another. */
   follow(params) {
     this.read(params);
     if (!this.data) return;
-    this.lines.checked = this.hasLines;
+    this.tick();
     this.drawLegend();
     if (!params.word) this.unselect();
     if (params.x) {
@@ -257,10 +269,9 @@ class MapView {
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     context.clearRect(0, 0, camera.width, camera.height);
     const place = (point) => camera.toScreen(...data.place(point));
-    drawLines(context, {
-      points: this.hasLines ? this.labelled : [], chosen: this.chosen, links: (point) => this.links.of(point),
-      isShown: (point) => this.isShown(point), isSeen: (point) => this.locate(point), place, colour: (point) => this.colourOf(point),
-    });
+    const where = { isShown: (point) => this.isShown(point), isSeen: (point) => this.locate(point), place, colour: (point) => this.colourOf(point) };
+    if (this.hasPairs) drawPairs(context, { pairs: this.dictionary.pairs, ...where });
+    drawLines(context, { points: this.hasLines ? this.labelled : [], chosen: this.chosen, links: (point) => this.links.of(point), ...where });
     const [x0, y1] = camera.toMap(0, 0);
     const [x1, y0] = camera.toMap(camera.width, camera.height);
     const linked = this.chosen >= 0 ? this.links.of(this.chosen).map(({ point }) => point) : [];
@@ -388,7 +399,7 @@ class MapView {
     const { camera } = this;
     const digits = (value) => value.toPrecision(5);
     record('map', {
-      ...this.app.base(), layout: this.layout, off: [...this.hidden].join(','), lines: this.hasLines ? 1 : null,
+      ...this.app.base(), layout: this.layout, off: [...this.hidden].join(','), lines: this.hasLines ? 1 : null, pairs: this.hasPairs ? 1 : null,
       word: this.chosen >= 0 ? this.spelledChosen() : null,
       ...(this.hasMoved && { x: digits(camera.x), y: digits(camera.y), z: digits(camera.zoom) }),
     });

@@ -8,7 +8,7 @@ use super::folds::{Folds, Project, Rows, Split, splits};
 use super::known::{Known, known_rows};
 use super::{Alignment, Confidences, finish_and_calibrate, held_out, held_out_pair, short_fit};
 use crate::error::{Error, Result};
-use crate::lexicon::{TrainedPairs, Tuples};
+use crate::lexicon::{TrainedPairs, TrainedRows, Tuples};
 use crate::linalg::{Cholesky, times_vector};
 use crate::model::new_view::{self, Group};
 use crate::model::{self, FitOptions, FitWarning, LatentView, Method, Model, Shrinkage};
@@ -84,6 +84,7 @@ fn extend_meanings(
         let former = alignment.model.views.iter().map(|view| view.name.as_str());
         trained.merged(&TrainedPairs::of(tuples, &former.chain([name.as_str()]).collect::<Vec<_>>(), word))
     });
+    extended.trained_rows = alignment.trained_rows.as_ref().map(|rows| rows.merged(&TrainedRows::of(tuples)));
     extended.sources.views.push(source);
     extended.preparation.fit_apply(view.rows_mut())?;
 
