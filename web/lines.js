@@ -1,5 +1,7 @@
 // Lines on the map: from words to their translations, and between words of the dictionary.
 
+import { h } from './dom.js';
+
 /** Lines of the dictionary in one picture: more of them would only cover it. */
 const MOST = 3000;
 
@@ -35,4 +37,27 @@ export function drawPairs(context, { pairs, isSeen, place, colour }) {
     drawn += 1;
     if (drawn === MOST) return;
   }
+}
+
+/** The boxes by which a person asks for lines, and what the address says of them. */
+export class LineBoxes {
+  constructor(changed) {
+    const box = () => h('input', { type: 'checkbox', onchange: changed });
+    [this.translations, this.pairs] = [box(), box()];
+    const label = (text, input, title) => h('label', { class: 'check', title }, input, text);
+    this.labels = [
+      label('Join translations', this.translations, 'Labelled words and their best translations'),
+      label('Join the dictionary', this.pairs, 'The words of the dictionary that the space was fitted to'),
+    ];
+    this.offerDictionary(false);
+  }
+
+  get hasLines() { return this.translations.checked; }
+  get hasPairs() { return this.pairs.checked; }
+
+  /** Not every space knows its dictionary. */
+  offerDictionary(isKnown) { this.labels[1].hidden = !isKnown; }
+
+  read({ lines, pairs }) { [this.translations.checked, this.pairs.checked] = [lines === '1', pairs === '1']; }
+  params() { return { lines: this.hasLines ? 1 : null, pairs: this.hasPairs ? 1 : null }; }
 }
