@@ -90,6 +90,12 @@ export class Http {
     return new Float32Array(await response.arrayBuffer());
   }
 
+  /** The pairs of the dictionary that the space was fitted to: two points each, after each other. */
+  async lines(values, options) {
+    const response = await this.ask(`v1/map/lines?${query(values)}`, options);
+    return new Uint32Array(await response.arrayBuffer());
+  }
+
   /** All words of a view, in the order of their rows. */
   words({ space, view }) {
     const key = JSON.stringify([space, view]);

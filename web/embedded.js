@@ -54,6 +54,7 @@ export class Embedded {
 
   part([offset, bytes], size) { return [offset, bytes / size]; }
   bytes(block) { return new Uint8Array(this.buffer, ...this.part(block, 1)); }
+  integers(block) { return new Int32Array(this.buffer, ...this.part(block, 4)); }
   floats(block) { return new Float32Array(this.buffer, ...this.part(block, 4)); }
 
   view(name) {
@@ -85,7 +86,7 @@ export class Embedded {
           map: { values: this.floats(stored.pmi.map), isTransposed: stored.transposed },
           from: this.floats(stored.pmi.source), to: this.floats(stored.pmi.target),
         },
-        induced: new Int32Array(this.buffer, ...this.part(stored.induced.rows, 4)),
+        induced: this.integers(stored.induced.rows),
         trained: stored.induced.trained && this.bytes(stored.induced.trained),
         confidences: stored.induced.confidences && this.floats(stored.induced.confidences),
       });

@@ -1,6 +1,6 @@
 // What the latent dimensions mean: the words at both ends of each, and axes between words that a person chooses.
 
-import { count, failure, h, icon, show, svg } from './dom.js';
+import { count, failure, h, icon, percent, show, svg } from './dom.js';
 import { colour, label, languageName, word } from './language.js';
 import { parsed, spelled } from './route.js';
 import { searchBox } from './search.js';
@@ -15,9 +15,11 @@ function words(app, view, list) {
 
 /** The words at both ends, a line for each view. */
 function ends(app, views, names = ['−', '+']) {
-  const line = ({ view, positive, negative }) => h('tr', { class: colour(app.space, view) },
+  // Two languages tell equally much, which is the correlation.
+  const shown = (share) => views.length > 2 && typeof share === 'number';
+  const line = ({ view, positive, negative, share }) => h('tr', { class: colour(app.space, view) },
     h('td', { class: 'end low' }, words(app, view, negative)),
-    h('th', { scope: 'row' }, label(app.space, view)),
+    h('th', { scope: 'row' }, label(app.space, view), shown(share) && h('span', { class: 'soft share', title: 'How much of this factor the language tells by itself' }, percent(share))),
     h('td', { class: 'end high' }, words(app, view, positive)));
   return h('table', { class: 'ends' },
     h('thead', {}, h('tr', {}, h('th', { scope: 'col', class: 'low' }, names[0]), h('th', { scope: 'col' }, h('span', { class: 'hidden' }, 'language')),
@@ -25,11 +27,12 @@ function ends(app, views, names = ['−', '+']) {
     h('tbody', {}, views.map(line)));
 }
 
-function factor(app, one) {
-  const title = `Factor ${one.index + 1}`;
+/** A factor and its place among all of them, from 0. */
+function factor(app, one, place) {
+  const title = `Factor ${place + 1}`;
   return h('section', { class: 'card factor', 'aria-label': title },
-    h('h3', {}, title, one.correlation !== null && h('span', { class: 'correlation' },
-      h('span', { class: 'bar', 'aria-hidden': 'true' }, h('span', { style: { width: `${100 * one.correlation}%` } })),
+    h('h3', {}, title, one.correlation !== null && h('span', { class: 'correlation', title: 'How alike the languages are in this factor' },
+      h('span', { class: 'bar', 'aria-hidden': 'true' }, h('span', { style: { width: `${100 * Math.max(0, one.correlation)}%` } })),
       `correlation ${one.correlation.toFixed(2)}`)),
     ends(app, one.views));
 }
@@ -81,7 +84,7 @@ export function factorsView(app, main, params) {
   const own = h('section', { class: 'card own', 'aria-label': 'Your own axis' });
   const list = h('div', { class: 'factors' });
   show(main, h('h1', {}, 'Factors'),
-    h('p', { class: 'lead' }, 'Each dimension of the shared space, with the words at its two ends in every language.'), own, list);
+    h('p', { class: 'lead' }, 'Each dimension of the shared space, strongest first, with the words at its two ends in every language.'), own, list);
 
   async function drawOwn({ a, b, from }, signal) {
     const poles = [a, b].map((text) => (text ?? '').split(' ').map((one) => parsed(one, app.space)).filter(Boolean));
@@ -114,8 +117,8 @@ export function factorsView(app, main, params) {
       // Waited for below, if that is reached.
       drawn.catch(() => {});
       const answer = await app.api.factors({ space: app.space.name, from, count: PAGE, top: TOP }, { signal });
-      show(list, app.space.correlations?.length > 1 && strip(app, app.space.correlations, from), pages(app, from, answer.latent, 'Factors'),
-        answer.factors.map((one) => factor(app, one)), pages(app, from, answer.latent, 'More factors'));
+      show(list, answer.correlations?.length > 1 && strip(app, answer.correlations, from), pages(app, from, answer.latent, 'Factors'),
+        answer.factors.map((one, at) => factor(app, one, from + at)), pages(app, from, answer.latent, 'More factors'));
       app.announce(`Factors ${from + 1} to ${from + answer.factors.length}`);
       await drawn;
     } catch (error) {

@@ -20,7 +20,7 @@ export class Local {
   async spaces() {
     const { name, method, latent, factors, fingerprint, correlations, confidences } = this.data.about;
     const views = this.data.views.map((view) => ({ name: view.name, words: view.words.length }));
-    return { spaces: [{ name, method, latent, factors, fingerprint, correlations, confidences, views, criteria: ['csls', 'nn'] }] };
+    return { spaces: [{ name, method, latent, factors: factors.length, fingerprint, correlations, confidences, views, criteria: ['csls', 'nn'] }] };
   }
 
   completion(view) {
@@ -107,11 +107,11 @@ export class Local {
       const norms = this.data.norms(view);
       return Float32Array.from(view.words, (_, row) => (view.vectors[row * latent + index] * view.columns[index] * view.rows[row]) / (norms[row] || Infinity));
     };
-    const indices = [...Array(about.factors).keys()].slice(from, from + count);
-    const factors = indices.map((index) => ({
-      index, correlation: about.correlations?.[index] ?? null, views: views.map((view) => this.ends(coordinate(view, index), view, most)),
+    const ends = (view, place, index) => ({ ...this.ends(coordinate(view, index), view, most), share: about.shares[place]?.[index] ?? null });
+    const factors = about.factors.slice(from, from + count).map((index, at) => ({
+      index, correlation: about.correlations?.[from + at] ?? null, views: views.map((view, place) => ends(view, place, index)),
     }));
-    return { latent: about.factors, factors };
+    return { latent: about.factors.length, correlations: about.correlations, factors };
   }
 
   async axis({ positive, negative, top: most = 20 }) {
@@ -152,8 +152,10 @@ export class Local {
       offset += view.words.length;
       return { name: view.name, words: view.words.length, offset: offset - view.words.length };
     });
-    return { layout, layouts: names.map((name) => ({ name, ready: true })), views: placed, points: offset, bounds };
+    return { layout, layouts: names.map((name) => ({ name, ready: true })), views: placed, points: offset, bounds, lines: this.data.about.lines && this.data.about.lines[1] / 8 };
   }
+
+  async lines() { return this.data.integers(this.data.about.lines); }
 
   async points({ layout }) {
     const parts = this.data.views.map((view) => view.layouts[layout]);

@@ -5,8 +5,8 @@ import { chosenWord, translation } from './chosen.js';
 import { debounced, failure, h, icon, percent, show } from './dom.js';
 import { colour, label, languageName, rgb, word } from './language.js';
 import { drawLabels } from './labels.js';
-import { drawLines } from './lines.js';
-import { Links, MapData } from './mapdata.js';
+import { LineBoxes, drawLines, drawPairs } from './lines.js';
+import { DictionaryPairs, Links, MapData } from './mapdata.js';
 import { Pace } from './pace.js';
 import { parsed, record } from './route.js';
 import { Scatter } from './scatter.js';
@@ -29,6 +29,7 @@ class MapView {
   constructor(app, main, params) {
     this.app = app;
     this.camera = new Camera();
+    this.boxes = new LineBoxes(() => { this.askPairs(); this.changed(); });
     this.read(params);
     this.layout = params.layout in LAYOUTS ? params.layout : null;
     this.chosen = -1;
@@ -69,12 +70,10 @@ class MapView {
     const zooms = h('div', { class: 'zooms', role: 'group', 'aria-label': 'Zoom' },
       button('Zoom in', 'plus', () => this.zoom(1.6)), button('Zoom out', 'minus', () => this.zoom(1 / 1.6)),
       button('Show everything', 'fit', () => this.whole()));
-    this.lines = h('input', { type: 'checkbox', onchange: () => { this.hasLines = this.lines.checked; this.changed(); } });
-    this.lines.checked = this.hasLines;
     this.stage = h('div', { class: 'stage', 'aria-busy': 'true' }, this.canvas, this.overlay, this.tip);
     show(main, h('h1', { class: 'hidden' }, 'Map'), this.stage, h('div', { class: 'floating' },
       h('div', { class: 'panel' }, this.search, this.legend,
-        h('label', { class: 'check' }, this.lines, 'Join translations'), this.layouts, this.progress),
+        this.boxes.labels, this.layouts, this.progress),
       zooms, this.info));
     this.context = this.overlay.getContext('2d');
     steer(this.overlay, this.camera, {
@@ -103,6 +102,9 @@ class MapView {
   async load() {
     this.data = await MapData.load(this.app, this.layout, this.asked.signal);
     this.links = new Links(this.app, this.data);
+    this.dictionary = new DictionaryPairs(this.app, this.data);
+    this.boxes.offerDictionary(Boolean(this.data.about.lines));
+    this.askPairs();
     this.scatter.load(this.data.points);
     this.camera.fit(this.data.about.bounds);
     this.available = this.data.about.layouts;
@@ -114,14 +116,14 @@ class MapView {
   /** What the address says is shown. */
   read(params) {
     this.hidden = new Set((params.off ?? '').split(',').filter(Boolean));
-    this.hasLines = params.lines === '1';
+    this.boxes.read(params);
   }
 
   /** Follows a link from one place of the map to another. */
   follow(params) {
     this.read(params);
     if (!this.data) return;
-    this.lines.checked = this.hasLines;
+    this.askPairs();
     this.drawLegend();
     if (!params.word) this.unselect();
     if (params.x) {
@@ -257,10 +259,9 @@ class MapView {
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     context.clearRect(0, 0, camera.width, camera.height);
     const place = (point) => camera.toScreen(...data.place(point));
-    drawLines(context, {
-      points: this.hasLines ? this.labelled : [], chosen: this.chosen, links: (point) => this.links.of(point),
-      isShown: (point) => this.isShown(point), isSeen: (point) => this.locate(point), place, colour: (point) => this.colourOf(point),
-    });
+    const where = { isShown: (point) => this.isShown(point), isSeen: (point) => this.locate(point), place, colour: (point) => this.colourOf(point) };
+    if (this.boxes.hasPairs) drawPairs(context, { pairs: this.dictionary.pairs, ...where });
+    drawLines(context, { points: this.boxes.hasLines ? this.labelled : [], chosen: this.chosen, links: (point) => this.links.of(point), ...where });
     const [x0, y1] = camera.toMap(0, 0);
     const [x1, y0] = camera.toMap(camera.width, camera.height);
     const linked = this.chosen >= 0 ? this.links.of(this.chosen).map(({ point }) => point) : [];
@@ -273,13 +274,17 @@ class MapView {
       word: (point) => data.wordOf(point),
       colour: (point) => `rgb(${this.colourOf(point).join(' ')})`,
     });
-    if (this.hasLines) this.askLater();
+    if (this.boxes.hasLines) this.askLater();
+  }
+
+  askPairs() {
+    if (this.boxes.hasPairs && this.data?.about.lines) this.dictionary.ask(this.asked.signal).then(() => this.changed(), () => {});
   }
 
   askLater() {
     this.asking ??= debounced(async () => {
       const missing = this.labelled.filter((point) => !this.links.known.has(point));
-      if (!missing.length || !this.hasLines) return;
+      if (!missing.length || !this.boxes.hasLines) return;
       await this.links.ask(missing, this.asked.signal).catch(() => {});
       this.changed();
     }, 150);
@@ -388,7 +393,7 @@ class MapView {
     const { camera } = this;
     const digits = (value) => value.toPrecision(5);
     record('map', {
-      ...this.app.base(), layout: this.layout, off: [...this.hidden].join(','), lines: this.hasLines ? 1 : null,
+      ...this.app.base(), layout: this.layout, off: [...this.hidden].join(','), ...this.boxes.params(),
       word: this.chosen >= 0 ? this.spelledChosen() : null,
       ...(this.hasMoved && { x: digits(camera.x), y: digits(camera.y), z: digits(camera.zoom) }),
     });

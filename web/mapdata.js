@@ -88,6 +88,29 @@ export class MapData {
   }
 }
 
+/** The pairs of the dictionary that a space was fitted to, asked for once: frequent words first. */
+export class DictionaryPairs {
+  constructor(app, data) {
+    this.app = app;
+    this.data = data;
+    this.pairs = [];
+  }
+
+  /** Says when they are there. */
+  ask(signal) {
+    this.asked ??= this.fetch(signal);
+    return this.asked;
+  }
+
+  async fetch(signal) {
+    const { data } = this;
+    const points = await this.app.api.lines({ space: this.app.space.name }, { signal });
+    const pairs = Array.from({ length: points.length / 2 }, (_, at) => [points[2 * at], points[2 * at + 1]]);
+    const rank = (pair) => Math.max(...pair.map((point) => priority(data.rowOf(point))));
+    this.pairs = pairs.map((pair) => [rank(pair), pair]).sort((a, b) => a[0] - b[0]).map(([, pair]) => pair);
+  }
+}
+
 /** Joins points with the points of their best translations, asked for once each. */
 export class Links {
   constructor(app, data) {

@@ -114,8 +114,9 @@ def vectors_of(url, view):
     return np.concatenate(parts)
 
 
-def memory(process):
-    return int(re.search(r"VmRSS:\s+(\d+)", open(f"/proc/{process.pid}/status").read())[1]) / 1024
+def memory(process, kind="VmRSS"):
+    """Megabytes; those of the kind RssAnon are the process's own, without the files that are mapped."""
+    return int(re.search(rf"{kind}:\s+(\d+)", open(f"/proc/{process.pid}/status").read())[1]) / 1024
 
 
 def cpu_seconds(process):

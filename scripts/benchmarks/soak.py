@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 import time
+import urllib.request
 
 from .common import WORKSPACE, tell
 from .serve import ask, free_port, make_space, memory, wait_for, words_of
@@ -145,6 +146,7 @@ def soak(options):
         requests, script = WORKSPACE / "requests.lua", WORKSPACE / "soak.lua"
         write_requests(requests, source, target, words)
         script.write_text(SCRIPT % requests)
+        wait_for_map(url)
         for criterion in ("csls", "nn", "pmi"):
             prepared(url, {"from": source, "to": target, "words": words[:1], "criterion": criterion})
         for _ in range(options.wreckers):
@@ -153,7 +155,7 @@ def soak(options):
                    "--script", str(script), "--duration", f"{options.seconds}s", url]
         load = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         while load.poll() is None:
-            sizes.append(memory(server))
+            sizes.append((memory(server, "RssAnon"), memory(server)))
             time.sleep(min(10, options.seconds / 10))
         output = load.stdout.read()
         tell(output)
@@ -175,6 +177,17 @@ def prepared(url, wanted):
                 raise
 
 
+def wait_for_map(url, seconds=3600):
+    """Waits until the map is laid out, which the first server of a space does beside its requests, in memory that it then gives back."""
+    until = time.time() + seconds
+    while time.time() < until:
+        with urllib.request.urlopen(f"{url}/v1/map?layout=pca") as answer:
+            if all(layout["ready"] for layout in json.load(answer)["layouts"]):
+                return
+        time.sleep(1)
+    sys.exit("the map is not laid out")
+
+
 def report(options, described, output, outcomes, sizes, code, count):
     statuses = dict(pair.split("=") for pair in re.search(r"^statuses (.*)$", output, re.MULTILINE)[1].split())
     errors = re.search(r"Socket errors: (.*)", output)
@@ -182,12 +195,14 @@ def report(options, described, output, outcomes, sizes, code, count):
              *([f"{name}: {end}", str(number)] for (name, end), number in sorted(outcomes.items()))]
     rate = re.search(r"Requests/sec:\s+([\d.]+)", output)[1]
     p99 = re.search(r"^\s+99%\s+(\S+)\s*$", output, re.MULTILINE)[1]
-    after_a_tenth = sizes[len(sizes) // 10]
+    own, whole = zip(*sizes)
+    after_a_tenth = len(sizes) // 10
     notes = [
         f"{options.seconds} s, {options.connections} connections of wrk and {options.wreckers} that break off, dawdle or send no HTTP; "
         f"{float(rate):,.0f} requests a second, 99 % of them within {p99}. Socket errors: {errors[1] if errors else 'none'}.",
         f"Translations of single words and of 16, neighbours, vectors, explanations, completions and pages among {count:,} words; one request in ten is hostile.",
-        f"Memory: {sizes[0]:,.0f} MB at first, {after_a_tenth:,.0f} MB after a tenth of the time, {sizes[-1]:,.0f} MB at the end, {max(sizes):,.0f} MB at most.",
+        f"Memory of its own: {own[0]:,.0f} MB at first, {own[after_a_tenth]:,.0f} MB after a tenth of the time, {own[-1]:,.0f} MB at the end, {max(own):,.0f} MB at most. "
+        f"With the mapped files: {whole[after_a_tenth]:,.0f} MB after a tenth of the time, {whole[-1]:,.0f} MB at the end. The map was laid out before.",
         f"After SIGTERM the server ended with {code}.",
     ]
     return f"A mixed load of {options.seconds} seconds, {count:,} x {described['latent']} targets", table, notes

@@ -1,6 +1,7 @@
 // The map: points, labels, and every way to move.
 
 import { strict as assert } from 'node:assert';
+import { readFileSync } from 'node:fs';
 
 import { settled } from './browser.mjs';
 
@@ -11,7 +12,7 @@ const parameters = (page) => new URLSearchParams(page.url().split('?')[1]);
 /** Milliseconds after which a map that was moved is drawn whole, in software. */
 const STILL = 1500;
 
-export async function map({ test }) {
+export async function map({ test, data }) {
   await test('map: points, legend, search, and an address that leads back', {}, async (page, server) => {
     await page.goto(`${server.url}#/map`);
     await settled(page);
@@ -36,6 +37,33 @@ export async function map({ test }) {
     await page.getByRole('region', { name: 'Chosen word' }).getByRole('heading', { name: 'house' }).waitFor();
     await page.waitForTimeout(400);
     assert.equal(parameters(page).get('z'), new URLSearchParams(address.split('?')[1]).get('z'));
+  });
+
+  await test('map: the words of the dictionary are joined by lines', {}, async (page, server) => {
+    const words = await Promise.all(['en', 'fr', 'ru'].map(async (view) => (await (await fetch(`${server.url}v1/words?view=${view}`)).text()).trimEnd().split('\n')));
+    const [en, fr, ru] = words;
+    const points = new Uint32Array(await (await fetch(`${server.url}v1/map/lines`)).arrayBuffer());
+    const { lines } = await server.ask('/v1/map');
+    assert.equal(points.length, 2 * lines);
+    const offsets = [0, en.length, en.length + fr.length];
+    const pairs = new Set(Array.from({ length: lines }, (_, at) => `${points[2 * at]} ${points[2 * at + 1]}`));
+    const [header, ...rows] = readFileSync(`${data}/concepts.train.tsv`, 'utf8').trimEnd().split('\n').map((line) => line.split('\t'));
+    assert.deepEqual(header.slice(0, 3), ['en', 'fr', 'ru']);
+    const known = rows.map((row) => row.slice(0, 3).map((word, view) => words[view].indexOf(word))).filter((row) => row.every((at) => at >= 0));
+    assert.ok(known.length > 100, `${known.length} entries`);
+    for (const row of known) assert.ok(pairs.has(`${offsets[0] + row[0]} ${offsets[1] + row[1]}`) && pairs.has(`${offsets[1] + row[1]} ${offsets[2] + row[2]}`), String(row));
+    await page.goto(`${server.url}#/map?layout=pca`);
+    await settled(page);
+    await page.waitForTimeout(STILL);
+    const without = await detail(page);
+    await page.getByLabel('Join the dictionary').check();
+    await page.waitForURL(/pairs=1/);
+    await page.waitForTimeout(STILL);
+    const joined = await detail(page);
+    assert.ok(joined > 1.05 * without, `${joined} bytes with lines, ${without} without`);
+    await page.reload();
+    await settled(page);
+    assert.ok(await page.getByLabel('Join the dictionary').isChecked());
   });
 
   await test('map: mouse, wheel and keyboard', {}, async (page, server) => {

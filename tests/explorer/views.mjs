@@ -71,6 +71,13 @@ export async function views({ test, servers, spaces, data }) {
     await first.waitFor();
     const shown = await first.locator('tbody tr').first().locator('td.high a').allInnerTexts();
     assert.deepEqual(shown, expected.factors[0].views[0].positive.map((one) => one.word));
+    // The strongest come first, and each language says how much it tells.
+    const percent = (share) => `${Math.round(100 * share)} %`;
+    const [strongest, second] = expected.factors;
+    assert.ok(strongest.correlation >= second.correlation && expected.correlations.length === expected.latent);
+    assert.equal(await first.locator('.correlation').innerText(), `correlation ${strongest.correlation.toFixed(2)}`);
+    assert.deepEqual(await first.locator('.share').allInnerTexts(), strongest.views.map(({ share }) => percent(share)));
+    assert.equal(await page.locator('.strip rect').count(), expected.latent);
     await page.getByRole('link', { name: 'Next' }).first().click();
     await page.getByRole('region', { name: 'Factor 11', exact: true }).waitFor();
     for (const [end, word] of [['one end', 'summer'], ['the other end', 'winter']]) {

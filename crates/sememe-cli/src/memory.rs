@@ -31,6 +31,19 @@ pub fn keep_blocks_of_rounds() {
     give_back(GIVEN_BACK_BY_ROUNDS, KEPT_BY_ROUNDS);
 }
 
+/// Makes the many threads of a server share few pools of memory: as many as there are cores.
+///
+/// glibc has up to eight pools (arenas) for each core, and each keeps what is free in it. The threads of a server come and go, and
+/// their work moves from one to the other, so that all pools grow to the size of the largest work.
+pub fn share_pools() {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    {
+        let cores = std::thread::available_parallelism().map_or(1, std::num::NonZeroUsize::get);
+        // SAFETY: this only sets a number of the allocator. If that fails, more memory is taken.
+        unsafe { libc::mallopt(libc::M_ARENA_MAX, libc::c_int::try_from(cores).unwrap_or(libc::c_int::MAX)) };
+    }
+}
+
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 fn give_back(blocks: libc::c_int, kept: libc::c_int) {
     // SAFETY: both only set numbers of the allocator. If that fails, more memory is taken.

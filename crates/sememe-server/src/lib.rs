@@ -28,6 +28,7 @@ mod passes;
 mod served;
 mod server;
 pub mod standalone;
+mod trained;
 mod upkeep;
 
 pub use self::error::{Error, Result};

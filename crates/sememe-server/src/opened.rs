@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use rayon::prelude::*;
 use sememe::lexicon::find_word;
+use sememe::model::FactorStrengths;
 use sememe::observe::Observer;
 use sememe::retrieve::{Criterion, Retriever};
 use sememe::space::Space;
@@ -16,6 +17,7 @@ use crate::app::shortened;
 use crate::http::Problem;
 use crate::map::Layouts;
 use crate::options::LONGEST_WORD;
+use crate::trained::Trained;
 
 /// Translators that are kept: they are small, but criteria have any number of parameters.
 const MOST_TRANSLATORS: usize = 64;
@@ -40,6 +42,34 @@ pub(crate) struct Opened {
     hubs: Mutex<HashMap<(usize, usize), Arc<Hubs>>>,
     /// By the views, and whether pairs are mutual.
     induced: Mutex<HashMap<(usize, usize, bool), Dictionary>>,
+    factors: OnceLock<Factors>,
+    trained: OnceLock<Option<Trained>>,
+}
+
+/// The latent variables of a model.
+pub(crate) struct Factors {
+    /// Their columns in latent vectors, the strongest first.
+    pub(crate) order: Vec<usize>,
+    /// How strongly each column joins the views, if the method says so.
+    pub(crate) strengths: Option<FactorStrengths>,
+}
+
+impl Factors {
+    fn of(space: &Space) -> sememe::Result<Self> {
+        let model = &space.alignment().model;
+        let strengths = model.factor_strengths()?;
+        let mut order: Vec<usize> = (0..model.factors()).collect();
+        if let Some(FactorStrengths { correlations, .. }) = &strengths {
+            order.sort_by(|&a, &b| correlations[b].total_cmp(&correlations[a]));
+        }
+        Ok(Factors { order, strengths })
+    }
+
+    /// The correlations of all of them, the strongest first.
+    pub(crate) fn correlations(&self) -> Option<Vec<f64>> {
+        let strengths = self.strengths.as_ref()?;
+        Some(self.order.iter().map(|&column| strengths.correlations[column]).collect())
+    }
 }
 
 /// A view, those that it is translated to, and the name of the criterion.
@@ -119,6 +149,8 @@ impl Opened {
             translators: Mutex::default(),
             hubs: Mutex::default(),
             induced: Mutex::default(),
+            factors: OnceLock::new(),
+            trained: OnceLock::new(),
             space,
         };
         opened.layouts.take_kept(&opened);
@@ -127,6 +159,15 @@ impl Opened {
 
     pub(crate) fn latent(&self) -> usize {
         self.space.alignment().model.latent()
+    }
+
+    /// The latent variables of the model, computed on first use.
+    pub(crate) fn factors(&self) -> Result<&Factors, Problem> {
+        if let Some(known) = self.factors.get() {
+            return Ok(known);
+        }
+        let factors = Factors::of(&self.space).map_err(|error| Problem::of(&error))?;
+        Ok(self.factors.get_or_init(|| factors))
     }
 
     /// The index of a view.
@@ -183,6 +224,18 @@ impl Opened {
         let trained = self.space.alignment().trained.as_ref()?;
         let (from, to) = (self.views[from].name.as_str(), self.views[to].name.as_str());
         Some(trained.contains([(from, word), (to, translation)]))
+    }
+
+    /// The pairs of words that the model was fitted to; `None` if the space does not know.
+    pub(crate) fn trained(&self) -> Option<&Trained> {
+        let words = || self.views.iter().map(Words::len).collect::<Vec<_>>();
+        let rows = self.space.alignment().trained_rows.as_ref();
+        self.trained.get_or_init(|| rows.map(|rows| Trained::of(rows, &words()))).as_ref()
+    }
+
+    /// The point of a word on the map, where the words of one view follow those of another.
+    pub(crate) fn point(&self, view: usize, row: usize) -> usize {
+        self.views[..view].iter().map(Words::len).sum::<usize>() + row
     }
 
     /// Whether confidences come with the usual criterion.

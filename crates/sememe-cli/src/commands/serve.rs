@@ -10,6 +10,7 @@ use sememe_server::{Access, Event, Server, Stop};
 use serde_json::json;
 
 use crate::arguments::{Global, Serve, Serving};
+use crate::memory;
 use crate::output;
 use crate::progress::Interruption;
 
@@ -24,6 +25,7 @@ pub fn serve(
     global: &Global,
     interruption: &Arc<Interruption>,
 ) -> anyhow::Result<()> {
+    memory::share_pools();
     let (is_json, is_quiet) = (global.json, global.quiet);
     let log = move |event: Event| {
         if !is_quiet {

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use rayon::prelude::*;
 use sememe::observe::Observer;
 use sememe::retrieve::{Calibration, Criterion, Retriever};
 use serde::Deserialize;
@@ -49,28 +48,11 @@ pub(crate) async fn explain(State(app): State<Arc<App>>, Body(asked): Body<Expla
             "from": opened.views[from].name,
             "word": opened.views[from].embeddings()?.word(row),
             "row": row,
-            "training": was_trained(&opened, from, row)?,
+            "training": opened.trained().map(|trained| trained.has(opened.point(from, row))),
             "to": explained,
         }))
     });
     Ok(Json(explained.await?))
-}
-
-/// Whether a word was in a pair of the training data; `None` if the space does not know. Pairs are known by their hashes,
-/// so that all words of the other views are tried.
-fn was_trained(opened: &Opened, from: usize, row: usize) -> Result<Option<bool>, Problem> {
-    if opened.space.alignment().trained.is_none() {
-        return Ok(None);
-    }
-    let word = opened.views[from].embeddings()?.word(row);
-    for view in opened.others(from) {
-        let others = opened.views[view].embeddings()?;
-        let is_pair = |other| opened.is_trained([from, view], [word, others.word(other)]) == Some(true);
-        if (0..others.len()).into_par_iter().any(is_pair) {
-            return Ok(Some(true));
-        }
-    }
-    Ok(Some(false))
 }
 
 /// A view that words are translated to, by several criteria.

@@ -1,4 +1,4 @@
-//! What latent dimensions mean: the words at both ends of an axis.
+//! What latent dimensions mean: how strongly each joins the views, and the words at both ends of it or of another axis.
 
 use std::sync::Arc;
 
@@ -37,20 +37,27 @@ pub(crate) async fn factors(
     Params(asked): Params<Factors>,
 ) -> Result<Json<Value>, Problem> {
     let opened = app.space(asked.space.as_deref())?;
-    let (latent, factors) = (opened.latent(), opened.space.alignment().model.factors());
-    let first = asked.from.unwrap_or(0).min(factors);
-    let last = factors.min(first + asked.count.unwrap_or(FACTORS).min(MOST_FACTORS));
+    let (latent, count) = (opened.latent(), opened.space.alignment().model.factors());
+    let first = asked.from.unwrap_or(0).min(count);
+    let last = count.min(first + asked.count.unwrap_or(FACTORS).min(MOST_FACTORS));
     let top = asked.top.unwrap_or(TOP).min(MOST_TOP);
     let among = asked.among.unwrap_or(usize::MAX);
     let found = app.compute(Effort::Quick, move |_| {
-        let rho = &opened.space.alignment().model.rho;
-        let describe = |index: usize| {
-            let axis: Vec<f32> = (0..latent).map(|at| f32::from(u8::from(at == index))).collect();
-            let views = ends(&opened, &axis, top, among)?;
-            Ok(json!({ "index": index, "correlation": rho.get(index), "views": views }))
+        let factors = opened.factors()?;
+        let strengths = factors.strengths.as_ref();
+        let describe = |&column: &usize| {
+            let axis: Vec<f32> = (0..latent).map(|at| f32::from(u8::from(at == column))).collect();
+            let share = |view: usize| strengths.and_then(|found| found.shares.get(view)).map(|shares| shares[column]);
+            let views = ends(&opened, &axis, top, among)?.into_iter().map(|(view, mut ends)| {
+                ends["share"] = json!(share(view));
+                ends
+            });
+            let views: Vec<Value> = views.collect();
+            let correlation = strengths.map(|found| found.correlations[column]);
+            Ok(json!({ "index": column, "correlation": correlation, "views": views }))
         };
-        let described = (first..last).map(describe).collect::<Result<Vec<_>, Problem>>()?;
-        Ok(json!({ "latent": factors, "factors": described }))
+        let described = factors.order[first..last].iter().map(describe).collect::<Result<Vec<_>, Problem>>()?;
+        Ok(json!({ "latent": count, "correlations": factors.correlations(), "factors": described }))
     });
     Ok(Json(found.await?))
 }
@@ -94,7 +101,8 @@ pub(crate) async fn axis(State(app): State<Arc<App>>, Body(asked): Body<Axis>) -
     }
     axis.iter_mut().for_each(|x| *x /= length);
     let found = app.compute(Effort::Quick, move |_| ends(&opened, &axis, top, among));
-    Ok(Json(json!({ "views": found.await?, "unknown": unknown })))
+    let views: Vec<Value> = found.await?.into_iter().map(|(_, ends)| ends).collect();
+    Ok(Json(json!({ "views": views, "unknown": unknown })))
 }
 
 /// The mean direction of some words; unknown ones are listed and left out.
@@ -119,13 +127,13 @@ fn mean_direction(opened: &Opened, words: &[Named], unknown: &mut Vec<Value>) ->
 }
 
 /// For each view the words at both ends of an axis of length 1, by the cosine with it.
-fn ends(opened: &Opened, axis: &[f32], top: usize, among: usize) -> Result<Vec<Value>, Problem> {
+fn ends(opened: &Opened, axis: &[f32], top: usize, among: usize) -> Result<Vec<(usize, Value)>, Problem> {
     let only: Option<usize> = match axis.iter().filter(|x| **x != 0.0).count() {
         1 => axis.iter().position(|x| *x == 1.0),
         _ => None,
     };
     let mut views = Vec::new();
-    for view in opened.views.iter().filter(|view| view.len() > 0) {
+    for (place, view) in opened.views.iter().enumerate().filter(|(_, view)| view.len() > 0) {
         let (words, lengths) = (view.embeddings()?, view.lengths()?);
         let cosine = |row: usize| {
             let vector = words.vector(row);
@@ -142,7 +150,7 @@ fn ends(opened: &Opened, axis: &[f32], top: usize, among: usize) -> Result<Vec<V
             rows.into_iter().map(word).collect()
         };
         let (positive, negative) = (listed(best(&cosines, top)), listed(best(&negated, top)));
-        views.push(json!({ "view": view.name, "positive": positive, "negative": negative }));
+        views.push((place, json!({ "view": view.name, "positive": positive, "negative": negative })));
     }
     Ok(views)
 }

@@ -1,4 +1,4 @@
-//! The map: places of all words in the plane.
+//! The map: places of all words in the plane, and the pairs of the dictionary.
 
 use std::sync::Arc;
 
@@ -21,6 +21,12 @@ pub(crate) struct Map {
     layout: Option<String>,
 }
 
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Lines {
+    space: Option<String>,
+}
+
 pub(crate) async fn map(State(app): State<Arc<App>>, Params(asked): Params<Map>) -> Result<Json<Value>, Problem> {
     let opened = app.space(asked.space.as_deref())?;
     let (layout, places) = places(&app, &opened, asked.layout.as_deref()).await?;
@@ -39,7 +45,20 @@ pub(crate) async fn map(State(app): State<Arc<App>>, Params(asked): Params<Map>)
         "views": views,
         "points": places.len(),
         "bounds": places.bounds(),
+        "lines": opened.trained().map(|trained| trained.pairs().len()),
     })))
+}
+
+/// The words of the dictionary that the space was fitted to, as pairs of points.
+pub(crate) async fn lines(State(app): State<Arc<App>>, Params(asked): Params<Lines>) -> Result<Response, Problem> {
+    let opened = app.space(asked.space.as_deref())?;
+    let trained = opened.trained().ok_or_else(|| {
+        let message =
+            "this space does not know its dictionary: it was fitted from moments, or before dictionaries were kept";
+        Problem::not_found("no_dictionary", message)
+    })?;
+    let bytes: Vec<u8> = trained.pairs().iter().flatten().flat_map(|point| point.to_le_bytes()).collect();
+    Ok(([(header::CONTENT_TYPE, "application/octet-stream")], bytes).into_response())
 }
 
 pub(crate) async fn points(State(app): State<Arc<App>>, Params(asked): Params<Map>) -> Result<Response, Problem> {

@@ -16,6 +16,7 @@ use tokio::time::{sleep, timeout};
 use tower_service::Service;
 
 use super::Client;
+use super::malformed::Explaining;
 use super::slow::Impatient;
 use crate::app::App;
 
@@ -58,7 +59,7 @@ pub(crate) async fn serve(listener: TcpListener, router: Router, app: Arc<App>, 
             .header_read_timeout(app.options.header_timeout)
             .max_buf_size(MOST_HEAD)
             .max_headers(MOST_HEADERS);
-        let stream = TokioIo::new(Impatient::new(stream, app.options.timeout));
+        let stream = TokioIo::new(Explaining::new(Impatient::new(stream, app.options.timeout)));
         let connection = graceful.watch(builder.serve_connection(stream, service));
         let app = app.clone();
         tokio::spawn(async move {

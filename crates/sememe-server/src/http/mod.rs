@@ -5,6 +5,7 @@ mod extract;
 mod guard;
 mod headers;
 mod log;
+mod malformed;
 mod problem;
 mod routes;
 mod slow;

@@ -3,7 +3,7 @@
 use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// An answer that says what is wrong and what to do.
 #[derive(Debug, Clone)]
@@ -63,18 +63,39 @@ impl Problem {
         }
     }
 
+    /// What a client is told that does not speak HTTP as it is understood here.
+    pub(crate) fn malformed(status: StatusCode) -> Self {
+        let message = match status {
+            StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE => {
+                "the head of the request has more bytes or more headers than the server allows; send fewer"
+            }
+            StatusCode::URI_TOO_LONG => {
+                "the address of the request is longer than the server allows; send what it says as a body"
+            }
+            _ => {
+                "this is no HTTP request: it begins with a line such as GET / HTTP/1.1, then come headers and an empty line"
+            }
+        };
+        Self::new(status, "bad_http", message)
+    }
+
     pub(crate) fn suggesting(self, suggestions: Vec<String>) -> Self {
         Problem { suggestions: Some(suggestions), ..self }
+    }
+
+    /// What the answer says.
+    pub(super) fn json(&self) -> Value {
+        let mut error = json!({ "code": self.code, "message": self.message });
+        if let Some(suggestions) = &self.suggestions {
+            error["suggestions"] = json!(suggestions);
+        }
+        json!({ "error": error })
     }
 }
 
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
-        let mut error = json!({ "code": self.code, "message": self.message });
-        if let Some(suggestions) = self.suggestions {
-            error["suggestions"] = json!(suggestions);
-        }
-        let mut response = (self.status, Json(json!({ "error": error }))).into_response();
+        let mut response = (self.status, Json(self.json())).into_response();
         let headers = response.headers_mut();
         match self.status {
             StatusCode::TOO_MANY_REQUESTS => headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1")),

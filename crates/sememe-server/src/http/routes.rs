@@ -54,6 +54,7 @@ pub(crate) fn router(app: &Arc<App>) -> Router {
         .route("/v1/axis", post(api::factors::axis))
         .route("/v1/map", get(api::map::map))
         .route("/v1/map/points", get(api::map::points))
+        .route("/v1/map/lines", get(api::map::lines))
         .route("/v1/errors", post(api::errors::errors))
         .route("/v1/compare", post(api::compare::compare))
         .route("/v1/induce", post(api::induce::induce))

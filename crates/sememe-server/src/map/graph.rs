@@ -19,6 +19,29 @@ const AT_A_TIME: usize = 4096;
 /// How many times more neighbours are looked for where some of them are not laid out.
 const MORE: usize = 4;
 
+/// The nearest neighbours of points with their probabilities: as many places for each point as it has at most. For 200,000
+/// words this is the largest part of the memory of a layout.
+struct Directed {
+    counts: Vec<u32>,
+    most: usize,
+    edges: Vec<(u32, f32)>,
+}
+
+impl Directed {
+    fn new(points: usize, most: usize) -> Self {
+        Directed { counts: vec![0; points], most, edges: vec![(0, 0.0); points * most] }
+    }
+
+    fn add(&mut self, from: usize, to: usize, probability: f32) {
+        self.edges[from * self.most + self.counts[from] as usize] = (to as u32, probability);
+        self.counts[from] += 1;
+    }
+
+    fn of(&self, point: usize) -> &[(u32, f32)] {
+        &self.edges[point * self.most..][..self.counts[point] as usize]
+    }
+}
+
 /// The attractions of points, as rows of a sparse symmetric matrix that sums to 1.
 pub(super) struct Graph {
     starts: Vec<usize>,
@@ -31,27 +54,51 @@ impl Graph {
         &self.edges[self.starts[point]..self.starts[point + 1]]
     }
 
-    /// The graph of directed edges `(from, to, probability)`, made symmetric.
-    fn symmetric(points: usize, mut directed: Vec<(u32, u32, f32)>) -> Self {
+    /// The graph of directed edges, made symmetric: what two points say of each other is added.
+    fn symmetric(directed: Directed) -> Self {
+        let points = directed.counts.len();
         let share = 1.0 / (2 * points.max(1)) as f32;
-        let reversed: Vec<_> = directed.iter().map(|&(from, to, weight)| (to, from, weight)).collect();
-        directed.extend(reversed);
-        directed.sort_unstable_by_key(|&(from, to, _)| (from, to));
+        // Every edge is in the rows of both of its points.
         let mut starts = vec![0; points + 1];
-        let mut edges: Vec<(u32, f32)> = Vec::with_capacity(directed.len());
-        let mut last = None;
-        for (from, to, weight) in directed {
-            match edges.last_mut() {
-                Some((_, sum)) if last == Some((from, to)) => *sum += share * weight,
-                _ => edges.push((to, share * weight)),
+        for point in 0..points {
+            starts[point + 1] += directed.of(point).len();
+            directed.of(point).iter().for_each(|&(other, _)| starts[other as usize + 1] += 1);
+        }
+        for point in 0..points {
+            starts[point + 1] += starts[point];
+        }
+        let mut edges = vec![(0, 0.0); starts[points]];
+        let mut ends = starts.clone();
+        let mut add = |point: usize, edge: (u32, f32)| {
+            edges[ends[point]] = edge;
+            ends[point] += 1;
+        };
+        for point in 0..points {
+            for &(other, weight) in directed.of(point) {
+                add(point, (other, share * weight));
+                add(other as usize, (point as u32, share * weight));
             }
-            last = Some((from, to));
-            starts[from as usize + 1] = edges.len();
         }
-        // Points without neighbours have empty rows.
-        for point in 1..=points {
-            starts[point] = starts[point].max(starts[point - 1]);
+        drop((directed, ends));
+        let mut kept = 0;
+        for point in 0..points {
+            let row = starts[point]..starts[point + 1];
+            edges[row.clone()].sort_unstable_by_key(|&(other, _)| other);
+            starts[point] = kept;
+            for at in row {
+                let (other, weight) = edges[at];
+                match edges[starts[point]..kept].last_mut() {
+                    Some((last, sum)) if *last == other => *sum += weight,
+                    _ => {
+                        edges[kept] = (other, weight);
+                        kept += 1;
+                    }
+                }
+            }
         }
+        starts[points] = kept;
+        edges.truncate(kept);
+        edges.shrink_to_fit();
         Graph { starts, edges }
     }
 
@@ -64,7 +111,7 @@ impl Graph {
     ) -> Result<Self, Problem> {
         let views: Vec<usize> = (0..opened.views.len()).filter(|&view| laid.words[view] > 0).collect();
         let k = NEIGHBOURS.div_ceil(views.len());
-        let mut directed = Vec::with_capacity(laid.len() * k * views.len());
+        let mut directed = Directed::new(laid.len(), k * views.len());
         let (all, mut done) = (laid.len() * views.len(), 0);
         for &from in &views {
             for &to in &views {
@@ -81,8 +128,8 @@ impl Graph {
                         let hits: Vec<Hit> = hits.iter().filter(is_other).take(k).copied().collect();
                         let scores: Vec<f64> = hits.iter().map(|hit| f64::from(hit.score)).collect();
                         for (hit, probability) in hits.iter().zip(probabilities(&scores)) {
-                            let [a, b] = [laid.point(from, row), laid.point(to, hit.index)];
-                            directed.push((a as u32, b as u32, (probability / views.len() as f64) as f32));
+                            let weight = (probability / views.len() as f64) as f32;
+                            directed.add(laid.point(from, row), laid.point(to, hit.index), weight);
                         }
                     }
                     done += rows.len();
@@ -90,7 +137,7 @@ impl Graph {
                 }
             }
         }
-        Ok(Graph::symmetric(laid.len(), directed))
+        Ok(Graph::symmetric(directed))
     }
 }
 
@@ -117,8 +164,12 @@ mod tests {
 
     #[test]
     fn attractions_are_mutual_and_sum_to_one() {
-        let directed = vec![(0, 1, 0.5), (0, 2, 0.5), (1, 0, 1.0), (2, 1, 1.0)];
-        let graph = Graph::symmetric(4, directed);
+        let mut directed = Directed::new(4, 2);
+        for (from, to, weight) in [(0, 2, 0.5), (0, 1, 0.5), (1, 0, 1.0), (2, 1, 1.0)] {
+            directed.add(from, to, weight);
+        }
+        let graph = Graph::symmetric(directed);
+        assert_eq!(graph.edges.len(), 6, "of two points, each is once in the row of the other");
         let sum: f32 = (0..4).flat_map(|point| graph.of(point)).map(|(_, weight)| weight).sum();
         assert!((sum - 6.0 / 8.0).abs() < 1e-6, "the last point attracts nobody: {sum}");
         let weight = |a: usize, b: u32| graph.of(a).iter().find(|(to, _)| *to == b).map(|(_, weight)| *weight);

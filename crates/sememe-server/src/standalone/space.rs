@@ -14,6 +14,7 @@ use super::quantised::Quantised;
 use crate::error::{Error, Result};
 use crate::map::{Layout, Places};
 use crate::opened::Opened;
+use crate::trained::Trained;
 
 /// Blocks begin at multiples of this, so that the browser can read numbers in place.
 const ALIGNMENT: usize = 8;
@@ -77,13 +78,17 @@ impl Blocks {
                 pairs.extend(cut.pair(a, b, &mut writer, observer)?);
             }
         }
+        let factors = refused(opened.factors())?;
+        let shares = |view: &usize| factors.strengths.as_ref().and_then(|found| found.shares.get(*view));
         let about = json!({
             "name": name,
             "method": alignment.model.method,
             "latent": opened.latent(),
-            "factors": alignment.model.factors(),
+            "factors": factors.order,
             "fingerprint": opened.space.fingerprint(),
-            "correlations": (!alignment.model.rho.is_empty()).then_some(&alignment.model.rho),
+            "correlations": factors.correlations(),
+            "lines": opened.trained().map(|trained| writer.rows(cut.lines(trained))),
+            "shares": cut.views.iter().map(shares).collect::<Vec<_>>(),
             "confidences": opened.has_confidences(),
             "views": views,
             "pairs": pairs,
@@ -143,6 +148,17 @@ impl Cut<'_> {
             "columns": writer.floats(quantised.columns),
             "layouts": layouts,
         }))
+    }
+
+    /// The pairs of the dictionary whose words are there, as points of the page.
+    fn lines(&self, trained: &Trained) -> Vec<i32> {
+        let mut points = HashMap::new();
+        for &view in &self.views {
+            let known = points.len();
+            points.extend((0..self.words(view)).map(|row| (self.opened.point(view, row), (known + row) as i32)));
+        }
+        let pairs = trained.pairs().iter().map(|pair| pair.map(|point| points.get(&(point as usize)).copied()));
+        pairs.filter_map(|[a, b]| Some([a?, b?])).flatten().collect()
     }
 
     /// What comparing two views needs, in both directions.

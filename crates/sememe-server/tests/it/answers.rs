@@ -153,10 +153,19 @@ fn the_ends_of_factors_and_axes() {
     let space = server.space();
     let found = server.client.look("/v1/factors?from=1&count=2&top=3");
     assert_eq!((&found["latent"], found["factors"].as_array().unwrap().len()), (&json!(12), 2));
+    // The strongest come first.
+    let strengths = space.alignment().model.factor_strengths().unwrap().unwrap();
+    let mut correlations = strengths.correlations.clone();
+    correlations.sort_by(|a, b| b.total_cmp(a));
+    assert_eq!(found["correlations"], json!(correlations));
+    let factor = &found["factors"][0];
+    let column = factor["index"].as_u64().unwrap() as usize;
+    assert_eq!(factor["correlation"], json!(correlations[1]));
+    assert_eq!(factor["views"][2]["share"], json!(strengths.shares[2][column]));
     let en = space.view("en").unwrap();
     let value = |row: usize| {
         let vector = en.vector(row);
-        vector[1] / vector.iter().map(|x| x * x).sum::<f32>().sqrt()
+        vector[column] / vector.iter().map(|x| x * x).sum::<f32>().sqrt()
     };
     let highest = (0..WORDS).max_by(|&a, &b| value(a).total_cmp(&value(b))).unwrap();
     assert_eq!(found["factors"][0]["views"][0]["positive"][0]["row"], json!(highest));

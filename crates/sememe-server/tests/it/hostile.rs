@@ -167,22 +167,27 @@ fn addresses_that_lead_nowhere() {
 }
 
 #[test]
-fn nonsense_is_no_request() {
+fn nonsense_is_no_request_and_is_told_so() {
     let server = Running::start();
-    for bytes in [
-        &b"\r\n\r\n"[..],
-        b"hello\r\n\r\n",
-        b"GET / HTTP/9.9\r\n\r\n",
-        b"GET / HTTP/1.1\r\n\r\n",
-        b"GET / HTTP/1.1\r\nHost: localhost\r\nHost: localhost\r\n\r\n",
-        b"POST /v1/translate HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999999999999999999\r\n\r\n",
-        b"POST /v1/translate HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\nzz\r\n",
-        b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
-        &[0xff; 1000],
+    for (bytes, code) in [
+        (&b"hello\r\n\r\n"[..], "bad_http"),
+        (b"GET / HTTP/9.9\r\n\r\n", "bad_http"),
+        (b"GET / HTTP/1.1\r\nNo colon\r\n\r\n", "bad_http"),
+        (b"POST / HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n", "bad_http"),
+        (b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999999999999999999\r\n\r\n", "bad_http"),
+        (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", "bad_http"),
+        (&[0xff; 1000], "bad_http"),
+        (b"GET / HTTP/1.1\r\nConnection: close\r\n\r\n", "wrong_host"),
+        (b"GET / HTTP/1.1\r\nConnection: close\r\nHost: localhost\r\nHost: localhost\r\n\r\n", "bad_header"),
+        (
+            b"POST /v1/translate HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\nzz\r\n",
+            "bad_body",
+        ),
     ] {
-        // Some get no answer at all.
-        let answer = server.client.raw(&[bytes, b"\r\n\r\n"].concat());
-        assert!(answer.is_none_or(|answer| (400..500).contains(&answer.status)), "{bytes:?}");
+        let answer = server.client.raw(&[bytes, b"\r\n\r\n"].concat()).unwrap();
+        assert!((400..500).contains(&answer.status), "{bytes:?}");
+        let (found, message) = answer.problem();
+        assert!(found == code && message.len() > 20, "{bytes:?}: {found} {message}");
     }
     assert_eq!(server.client.get("/healthz").status, 200);
 }

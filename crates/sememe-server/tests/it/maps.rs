@@ -23,6 +23,24 @@ fn wait_for_layout(server: &Running) {
 }
 
 #[test]
+fn the_words_of_the_dictionary_are_pairs_of_points() {
+    let server = Running::start();
+    assert_eq!(server.client.look("/v1/map")["lines"], json!(3 * WORDS / 2));
+    let bytes = server.client.get("/v1/map/lines").body;
+    let points: Vec<usize> =
+        bytes.chunks_exact(4).map(|four| u32::from_le_bytes(four.try_into().unwrap()) as usize).collect();
+    // Words of one number mean the same, and the first half of them is in the dictionary.
+    let expected = (0..WORDS / 2).flat_map(|row| {
+        let [en, fr, ru] = [0, 1, 2].map(|view| view * WORDS + row);
+        [en, fr, en, ru, fr, ru]
+    });
+    assert_eq!(points, expected.collect::<Vec<_>>());
+    let training =
+        |word: &str| server.client.ask("/v1/explain", &json!({ "from": "fr", "word": word }))["training"].clone();
+    assert_eq!([training("fr7"), training(&format!("fr{}", WORDS / 2 + 7))], [json!(true), json!(false)]);
+}
+
+#[test]
 fn neighbours_are_neighbours_and_the_layout_is_kept() {
     let mut server = Running::with(|options| options.layouts = true);
     let map = server.client.look("/v1/map?layout=pca");

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
 use crate::files::Input;
-use crate::lexicon::TrainedPairs;
+use crate::lexicon::{TrainedPairs, TrainedRows};
 use crate::model::mbfa::Trace;
 use crate::model::{Emission, Finish, LatentView, Method, Model, Spelling, ViewModel};
 use crate::moments::Sources;
@@ -21,6 +21,8 @@ const KIND: &str = "model";
 const VERSION: u64 = 2;
 /// The array with the hashes of the training pairs.
 const TRAINED: &str = "trained_pairs";
+/// The array with the rows of the training tuples.
+const TRAINED_ROWS: &str = "trained_rows";
 
 /// A fitted model that can be applied to unprepared vectors.
 #[derive(Debug, Clone)]
@@ -42,6 +44,9 @@ pub struct Alignment {
     /// The training pairs, so that evaluations can tell whether a query was trained on. `None` for models fitted from
     /// moments, which have no words.
     pub trained: Option<TrainedPairs>,
+    /// The rows of the training tuples, so that they can be shown. `None` for models fitted from moments, and in files written
+    /// before they were recorded.
+    pub trained_rows: Option<TrainedRows>,
 }
 
 /// The calibrated confidences of a criterion from one view to another.
@@ -163,6 +168,9 @@ impl Alignment {
         }
         if let Some(trained) = &self.trained {
             tensors.push((TRAINED.to_owned(), Tensor::u64s(trained.hashes())));
+        }
+        if let Some(rows) = &self.trained_rows {
+            tensors.push((TRAINED_ROWS.to_owned(), Tensor::u64s(rows.cells())));
         }
         for (number, view) in views.iter().enumerate() {
             let mut add = |name: &str, tensor| tensors.push((format!("{number}.{name}"), tensor));
@@ -286,7 +294,15 @@ impl Alignment {
             ),
             false => None,
         };
+        let trained_rows = match file.has(TRAINED_ROWS) {
+            true => {
+                Some(TrainedRows::from_cells(file.u64s(TRAINED_ROWS)?, model.views.len()).ok_or_else(|| {
+                    file.error(format!("the array {TRAINED_ROWS:?} has no tuples: the file is damaged"))
+                })?)
+            }
+            false => None,
+        };
         let Metadata { sources, calibrations, .. } = metadata;
-        Ok(Alignment { model, preparation, sources, words, file_hashes, calibrations, trained })
+        Ok(Alignment { model, preparation, sources, words, file_hashes, calibrations, trained, trained_rows })
     }
 }

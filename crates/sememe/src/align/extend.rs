@@ -10,7 +10,7 @@ use super::held_out_pair::{QUERIES, ranks_of, some_of};
 use super::known::{Known, known_rows};
 use super::{Alignment, Confidences, ShrinkageRule, finish_and_calibrate, held_out, short_fit};
 use crate::error::{Error, Result};
-use crate::lexicon::{TrainedPairs, Tuples};
+use crate::lexicon::{TrainedPairs, TrainedRows, Tuples};
 use crate::linalg::{Cholesky, times_vector};
 use crate::model::new_view::{self, Group};
 use crate::model::{self, FitOptions, FitWarning, LatentView, Method, Model, Shrinkage};
@@ -88,6 +88,7 @@ fn extend_meanings(
         let former = alignment.model.views.iter().map(|view| view.name.as_str());
         trained.merged(&TrainedPairs::of(tuples, &former.chain([name.as_str()]).collect::<Vec<_>>(), word))
     });
+    extended.trained_rows = alignment.trained_rows.as_ref().map(|rows| rows.merged(&TrainedRows::of(tuples)));
     extended.sources.views.push(source);
     extended.preparation.fit_apply(view.rows_mut())?;
 

@@ -34,7 +34,7 @@ use self::span::Spans;
 use self::spelling_weight::{SpelledPair, spell_model};
 pub use self::summary::{AlignSummary, AlignedView, FinishedPair, ShrinkageRule};
 use crate::error::{Error, Result};
-use crate::lexicon::{TrainedPairs, Tuples};
+use crate::lexicon::{TrainedPairs, TrainedRows, Tuples};
 use crate::model::mbfa::Start;
 use crate::model::{
     self, Finish, FinishSteps, FitOptions, FitWarning, LatentSize, LatentView, Method, Model, Shrinkage,
@@ -176,6 +176,7 @@ fn fit_prepared(
     warnings.extend(at_chance.map(|(views, entries)| FitWarning::Chance { views, entries }));
     let names: Vec<&str> = prepared.iter().map(View::name).collect();
     alignment.trained = Some(TrainedPairs::of(given, &names, |view, row| prepared[view].label(row)));
+    alignment.trained_rows = Some(TrainedRows::of(given));
     let model = &alignment.model;
     let folds = Folds::of_model(model, &prepared, (&splits, given), &monolingual, &options.fit, observer);
     let project = projection(model);
@@ -296,8 +297,17 @@ fn fit_to_evidence(
     };
     let (words, file_hashes) = (vec![0; model.views.len()], vec![None; model.views.len()]);
     let Evidence { preparation, sources, .. } = evidence;
-    let calibrations = Vec::new();
-    Ok((Alignment { model, preparation, sources, words, file_hashes, calibrations, trained: None }, warnings))
+    let alignment = Alignment {
+        model,
+        preparation,
+        sources,
+        words,
+        file_hashes,
+        calibrations: Vec::new(),
+        trained: None,
+        trained_rows: None,
+    };
+    Ok((alignment, warnings))
 }
 
 /// [`fit_evidence`], then projects the views whose vectors are available. Views are matched by name; the others have no

@@ -11,6 +11,7 @@ mod split;
 mod table;
 mod text;
 mod trained;
+mod trained_rows;
 mod tuples;
 
 use std::collections::HashSet;
@@ -25,6 +26,7 @@ pub use self::report::LexiconReport;
 pub(crate) use self::separator::Separator;
 pub(crate) use self::text::{is_table, text_of};
 pub use self::trained::{TrainedPairs, WordPair};
+pub use self::trained_rows::TrainedRows;
 pub(crate) use self::tuples::{Cells, Group};
 pub use self::tuples::{Matched, Tuples, find_word};
 use crate::error::{Error, Result};

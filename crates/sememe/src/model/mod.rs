@@ -2,6 +2,7 @@
 
 mod density;
 mod direct;
+mod factors;
 mod finish;
 pub mod ibfa;
 mod latent_size;
@@ -21,6 +22,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 pub use self::density::{Conditional, Density, Reconstruction};
+pub use self::factors::FactorStrengths;
 pub use self::finish::{Finish, FinishSteps};
 pub use self::latent_size::LatentSize;
 pub use self::projection::LatentView;
