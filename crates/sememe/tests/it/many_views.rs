@@ -91,10 +91,10 @@ fn very_many_pairs_are_compared_as_they_are_and_so_is_a_view_that_is_added() {
     space.extend(&extended.alignment, &extended.latent, space.reserve("14", None).unwrap()).unwrap();
 
     let space = Space::open(&path).unwrap();
-    // Neither through the first view nor with a calibration of their own: the views of the last two pairs share no entry.
-    for pair in [["0", "5"], ["0", "14"], ["3", "12"], ["14", "7"]] {
+    // The views of the last two pairs share no entry, and have the mean of other calibrations.
+    for (pair, tolerance) in [(["0", "5"], 0.08), (["0", "14"], 0.08), (["3", "12"], 0.15), (["14", "7"], 0.15)] {
         let (said, right) = said_and_right(&space, pair);
         assert!((0.1..0.97).contains(&right), "{pair:?}: {right} right, which shows little");
-        assert!((said - right).abs() < 0.12, "{pair:?}: said {said}, right {right}");
+        assert!((said - right).abs() < tolerance, "{pair:?}: said {said}, right {right}");
     }
 }
