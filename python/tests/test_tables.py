@@ -1,7 +1,8 @@
-"""Tables of pyarrow, polars and pandas, as objects and as files."""
+"""Tables of pyarrow, polars, pandas and duckdb, as objects and as files."""
 
 from __future__ import annotations
 
+import duckdb
 import numpy as np
 import pandas
 import polars
@@ -87,6 +88,20 @@ def test_tables_are_taken_where_arrays_are(table):
     rows = np.vstack([VECTORS, VECTORS + 0.1])
     numbers = pandas.DataFrame(rows)
     assert sememe.neighbors(numbers, numbers, k=1)[0][:, 0].tolist() == list(range(400))
+
+
+def test_queries_of_duckdb_go_in_and_out(tmp_path, table):
+    database = duckdb.connect()
+    pyarrow.parquet.write_table(table, tmp_path / "x.parquet")
+    found = database.sql(f"SELECT * FROM '{tmp_path / 'x.parquet'}'")
+    emb = sememe.Embeddings.from_arrow(found)
+    assert same(emb)
+    assert (sememe.neighbors(found, found, k=3)[0] == sememe.neighbors(VECTORS, VECTORS, k=3)[0]).all()
+    database.register("embeddings", pyarrow.table(emb))
+    assert database.sql("SELECT count(*), min(word) FROM embeddings").fetchall() == [(200, min(WORDS))]
+    ragged = database.sql("SELECT 'a' AS word, [1.0::FLOAT, 2] AS vector UNION ALL SELECT 'b', [1.0::FLOAT]")
+    with pytest.raises(ValueError, match="row 2: the vector in the column \"vector\" has 1 numbers"):
+        sememe.Embeddings.from_arrow(ragged)
 
 
 def test_models_are_fitted_to_tables(table):

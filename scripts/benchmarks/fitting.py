@@ -3,6 +3,7 @@ import json
 import subprocess
 import time
 
+from .charts import draw
 from .common import ROOT, WORKSPACE, in_fresh_process, tell
 
 FITTING = ROOT / "target" / "release" / "examples" / "fitting"
@@ -114,26 +115,6 @@ def em_in_numpy(paths, dimension, iterations=5):
     return seconds
 
 
-def draw(path, title, points):
-    """A small line chart."""
-    width, height, left, bottom, top = 480, 280, 50, 40, 30
-    across, up = max(x for x, _ in points), max(y for _, y in points) * 1.1
-    wide, high = (width - left - 20) / across, (height - bottom - top) / up
-    at = [(left + x * wide, height - bottom - y * high) for x, y in points]
-    line = " ".join(f"{x:.1f},{y:.1f}" for x, y in at)
-    texts = [(width / 2, 18, title)] + [(x, height - bottom + 16, label) for (x, _), (label, _) in zip(at, points)]
-    texts += [(left - 20, y + 4, f"{value:.0f}") for (_, y), (_, value) in list(zip(at, points))[::5]]
-    path.write_text("\n".join([
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
-        'font-family="sans-serif" font-size="12">',
-        f'<rect width="{width}" height="{height}" fill="white"/>',
-        f'<path d="M{left} {top}V{height - bottom}H{width - 10}" fill="none" stroke="black"/>',
-        f'<polyline points="{line}" fill="none" stroke="steelblue" stroke-width="2"/>',
-        *(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" fill="steelblue"/>' for x, y in at),
-        *(f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="middle">{text}</text>' for x, y, text in texts),
-        "</svg>\n"]))
-
-
 def fitting(options):
     """How long models take to fit, vectors being in memory."""
     subprocess.run(["cargo", "build", "--quiet", "--release", "--package", "sememe", "--example", "fitting",
@@ -197,7 +178,7 @@ def scale_mbfa(options, dimension=200, rows=32_000):
         [str(views), f"{ms:.1f}", f"{ms / (views - 1):.2f}"] for views, ms in timed.items()]
     title = f"MBFA of pairs of a first view with each other one, {dimension} dimensions"
     if options.markdown:
-        draw(ROOT / "benches" / "mbfa-views.svg", "ms per evaluation against the number of views", list(timed.items()))
+        draw(ROOT / "benches" / "mbfa-views.svg", [("ms per evaluation against the number of views", list(timed.items()))])
     yield title, table, [f"{rows:,} random pairs in all. Drawn in [mbfa-views.svg](mbfa-views.svg)."]
     table = [["rows", "moments, s", "ms per evaluation"]]
     for count in (2_000, 8_000, 32_000, 128_000):

@@ -4,7 +4,7 @@
 //! the space: with `M_i` the posterior covariance given view `i` alone, `M_O⁻¹ = I + Σ (M_i⁻¹ - I)` and
 //! `m = M_O Σ M_i⁻¹ E[z|x_i]`. The vectors that the space was fitted on are not needed.
 
-use super::folds::{Folds, Project, Rows, Split, splits};
+use super::folds::{ENOUGH_OF_VERY_MANY, Folds, MOST_PAIRS, Project, Rows, Split, splits, splits_until};
 use super::held_out::{Gains, SHRINKAGE_FOR_CHANCE};
 use super::held_out_pair::{QUERIES, ranks_of, some_of};
 use super::known::{Known, known_rows};
@@ -105,7 +105,10 @@ fn extend_meanings(
     extended.file_hashes.push(None);
     extended.model.views.push(fitted.clone());
     extended.model.shrinkage.push(shrinkage);
-    let splits = splits(tuples);
+    let splits = match alignment.model.views.len() > MOST_PAIRS {
+        true => splits_until(tuples, ENOUGH_OF_VERY_MANY),
+        false => splits(tuples),
+    };
     let folds = extension.folds(&splits, tuples, &options, observer);
     let project = extension.project(fitted);
     let finish = options.finish_for(alignment.model.method, alignment.model.latent());

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::finish::{Finisher, TrainingPair};
-use super::folds::{Asked, CHOOSING, Candidates, Fold, Folds, MOST_PAIRS, Project, Rows, Split};
+use super::folds::{Asked, CHOOSING, Candidates, Fold, Folds, Project, Rows, Split};
 use super::held_out::is_clearly_positive;
 use super::row_products::row_major;
 use crate::error::{Error, Result};
@@ -39,7 +39,7 @@ impl Folds<'_> {
     /// finished unless that is asked for: it would take longer than the fit.
     pub(super) fn choose_finish(&mut self, steps: FinishSteps, observer: &dyn Observer) -> Result<Vec<Chosen>> {
         let numbers: &[usize] = match &steps {
-            FinishSteps::Auto if self.pairs.len() > MOST_PAIRS => return Ok(Vec::new()),
+            FinishSteps::Auto if self.are_very_many() => return Ok(Vec::new()),
             FinishSteps::Auto if self.is_learned() => &NUMBERS_AFTER_LEARNING,
             FinishSteps::Auto => &NUMBERS,
             FinishSteps::None => return Ok(Vec::new()),

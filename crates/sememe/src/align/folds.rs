@@ -32,6 +32,8 @@ const PROJECTED_AT_A_TIME: usize = 8 * ROWS_AT_A_TIME;
 /// Folds of a cross-validation, and the number of held-out tuples after which no further fold is tried.
 const FOLDS: usize = 5;
 pub(super) const ENOUGH: usize = 500;
+/// The same for a view that is added to very many, which should take seconds.
+pub(super) const ENOUGH_OF_VERY_MANY: usize = 200;
 /// Pairs of views that are retrieved from. With more of them, some stand for all.
 pub(super) const MOST_PAIRS: usize = 12;
 /// Maximum number of queries between two views.
@@ -63,7 +65,12 @@ impl Split {
 
 /// The splits of a cross-validation, as many as are needed for enough held-out entries.
 pub(crate) fn splits(tuples: &Tuples) -> Vec<Split> {
-    let needed = (ENOUGH * FOLDS).div_ceil(tuples.len().max(1)).min(FOLDS);
+    splits_until(tuples, ENOUGH)
+}
+
+/// [`splits`], as many as are needed for so many held-out entries.
+pub(super) fn splits_until(tuples: &Tuples, enough: usize) -> Vec<Split> {
+    let needed = (enough * FOLDS).div_ceil(tuples.len().max(1)).min(FOLDS);
     let split = |fold| {
         let [given, held_out] = tuples.fold(FOLDS, fold);
         Split { given, induced: Tuples::new(tuples.views()), held_out }
@@ -144,14 +151,19 @@ impl<'a> Folds<'a> {
         })
     }
 
-    /// The directions that a pair of views is asked in: from the headwords, or both if it is not clear which those are.
+    /// Whether the model has more pairs of views than are looked at one by one. A view that is added has few, but so many
+    /// views have more among each other.
+    pub(super) fn are_very_many(&self) -> bool {
+        self.pairs.len() > MOST_PAIRS || self.names.len() > MOST_PAIRS + 1
+    }
+
+    /// The directions that a pair of views is asked in: from the headwords, or both if it is not clear which those are. Of
+    /// very many pairs one direction is enough.
     pub(super) fn directions(&self, [a, b]: [usize; 2]) -> Vec<(usize, usize)> {
         let asked = sides_with_headwords(&self.given.pairs_of(a, b));
-        [(a, b), (b, a)]
-            .into_iter()
-            .zip(asked)
-            .filter_map(|(direction, is_asked)| is_asked.then_some(direction))
-            .collect()
+        let directions = [(a, b), (b, a)].into_iter().zip(asked);
+        let directions = directions.filter_map(|(direction, is_asked)| is_asked.then_some(direction));
+        directions.take(if self.are_very_many() { 1 } else { 2 }).collect()
     }
 }
 

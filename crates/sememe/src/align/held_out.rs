@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use rayon::prelude::*;
 
-use super::held_out_pair::{HeldOutPair, Rank, held_out_pairs};
+use super::held_out_pair::{HeldOutPair, Rank, for_held_out_pairs};
 use crate::error::Result;
 use crate::lexicon::Tuples;
 use crate::model::{FitOptions, LatentSize, Shrinkage};
@@ -39,22 +39,24 @@ pub fn shrinkage(
     if !method.shrinks() {
         return Ok(Shrinkage::Auto);
     }
-    HeldOut::new(moments, views, tuples, options, observer)?.best_shrinkage(observer)
+    HeldOut::new(moments, (views, tuples), options, false, observer)?.best_shrinkage(observer)
 }
 
 /// Held-out tuples of a two-fold cross-validation, prepared for retrieval at any shrinkage.
 #[derive(Default)]
 pub(super) struct HeldOut {
+    /// All pairs of views, or some of very many: each takes megabytes.
     pairs: Vec<HeldOutPair>,
+    at_chance: Vec<([usize; 2], usize)>,
 }
 
 impl HeldOut {
-    /// Methods that need no shrinkage are content with a single split.
+    /// Methods that need no shrinkage are content with a single split. `tells_chance` compares all pairs with chance.
     pub(super) fn new(
         moments: &Moments,
-        views: &[View],
-        tuples: &Tuples,
+        (views, tuples): (&[View], &Tuples),
         options: &FitOptions,
+        tells_chance: bool,
         observer: &dyn Observer,
     ) -> Result<Self> {
         let method = options.method_for(views.len());
@@ -67,29 +69,41 @@ impl HeldOut {
         let monolingual = moments.of_single_views();
         let halves = tuples.halves();
         let splits = [(&halves[0], &halves[1]), (&halves[1], &halves[0])];
-        let of_split = |&(seen, held_out): &(&Tuples, &Tuples)| -> Result<Vec<HeldOutPair>> {
+        let splits = if method.shrinks() { &splits[..] } else { &splits[..1] };
+        // Evenly spaced, so that pairs of both splits are among them.
+        let connected: Vec<usize> = splits.iter().map(|(_, held_out)| held_out.connected_views().len()).collect();
+        let spacing = connected.iter().sum::<usize>().div_ceil(SCORED).max(1);
+        let of_split = |(number, &(seen, held_out)): (usize, &(&Tuples, &Tuples))| -> Result<Vec<_>> {
             let mut moments = monolingual.of_part(views, seen)?;
             moments.merge(&monolingual)?;
-            held_out_pairs(&moments, (method, latent), views, held_out)
+            let before: usize = connected[..number].iter().sum();
+            for_held_out_pairs(&moments, (method, latent), views, held_out, |place, pair| {
+                let ranks = if tells_chance { pair.ranks(SHRINKAGE_FOR_CHANCE) } else { Vec::new() };
+                let is_scored = (before + place).is_multiple_of(spacing);
+                (pair.views, ranks, is_scored.then_some(pair))
+            })
         };
-        let splits = if method.shrinks() { &splits[..] } else { &splits[..1] };
-        let pairs = splits.par_iter().map(of_split).collect::<Result<Vec<_>>>()?.into_iter().flatten().collect();
+        let of_pairs = splits.par_iter().enumerate().map(of_split).collect::<Result<Vec<_>>>()?;
+        let mut gains = Gains::default();
+        let mut pairs = Vec::new();
+        for (views, ranks, scored) in of_pairs.into_iter().flatten() {
+            gains.add(views, &ranks);
+            pairs.extend(scored);
+        }
         meter.advance(1)?;
-        Ok(HeldOut { pairs })
+        Ok(HeldOut { pairs, at_chance: gains.at_chance() })
     }
 
     /// The candidate with the lowest mean log-rank.
     pub(super) fn best_shrinkage(&self, observer: &dyn Observer) -> Result<Shrinkage> {
-        // Evenly spaced, so that pairs of both splits are among them.
-        let some: Vec<&HeldOutPair> = self.pairs.iter().step_by(self.pairs.len().div_ceil(SCORED).max(1)).collect();
-        let queries = some.iter().map(|pair| pair.queries.len()).sum::<usize>();
+        let queries = self.pairs.iter().map(|pair| pair.queries.len()).sum::<usize>();
         if queries == 0 {
             return Ok(Shrinkage::Auto);
         }
         let meter = Meter::new(observer, Stage::Shrinking, CANDIDATES.len());
         let mean_log_rank = |by: f64| -> Result<f64> {
             meter.check()?;
-            let ranks = some.par_iter().map(|pair| pair.ranks(by).iter().map(|rank| rank.log).sum::<f64>());
+            let ranks = self.pairs.par_iter().map(|pair| pair.ranks(by).iter().map(|rank| rank.log).sum::<f64>());
             let mean = ranks.collect::<Vec<f64>>().iter().sum::<f64>() / (2 * queries) as f64;
             meter.advance(1)?;
             Ok(mean)
@@ -99,10 +113,8 @@ impl HeldOut {
 
     /// The pairs of views whose held-out entries are retrieved no better than chance by a model of the others, and the
     /// number of these entries.
-    pub(super) fn at_chance(&self) -> Vec<([usize; 2], usize)> {
-        let mut gains = Gains::default();
-        self.pairs.iter().for_each(|pair| gains.add(pair.views, &pair.ranks(SHRINKAGE_FOR_CHANCE)));
-        gains.at_chance()
+    pub(super) fn into_at_chance(self) -> Vec<([usize; 2], usize)> {
+        self.at_chance
     }
 }
 
@@ -192,7 +204,7 @@ mod tests {
             let mut tuples = Tuples::new(2);
             (0..400).for_each(|row| assert!(tuples.add(&[Some(row), Some(partner(row))])));
             let moments = Moments::of(&views, &tuples).unwrap();
-            HeldOut::new(&moments, &views, &tuples, &FitOptions::default(), &()).unwrap().at_chance()
+            HeldOut::new(&moments, (&views, &tuples), &FitOptions::default(), true, &()).unwrap().into_at_chance()
         };
         assert_eq!(at_chance(&|row| row), []);
         assert_eq!(at_chance(&|row| (row * 7 + 13) % 400), [([0, 1], 400)]);

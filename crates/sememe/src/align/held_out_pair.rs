@@ -8,7 +8,6 @@
 //! words, it chooses what fits choose in five cases of six, and the neighbouring candidate in the sixth.
 
 use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
 use rayon::prelude::*;
@@ -71,35 +70,20 @@ pub(super) struct HeldOutPair {
     coordinates: [Matrix; 2],
 }
 
-/// All pairs of views that have tuples in both parts.
-pub(super) fn held_out_pairs(
+/// What `of_pair` returns for each pair of views that has tuples in both parts, in parallel; the number tells the pairs apart. A
+/// pair is in memory no longer than `of_pair` keeps it.
+pub(super) fn for_held_out_pairs<T: Send>(
     moments: &Moments,
     (method, latent): (Method, usize),
     views: &[View],
     held_out: &Tuples,
-) -> Result<Vec<HeldOutPair>> {
-    let mut pairs = Vec::new();
-    let mut spectra: BTreeMap<usize, Arc<Spectrum>> = BTreeMap::new();
-    for [a, b] in held_out.connected_views() {
+    of_pair: impl Fn(usize, HeldOutPair) -> T + Sync,
+) -> Result<Vec<T>> {
+    let connected = held_out.connected_views();
+    let spectra = spectra(moments, method, views, &connected)?;
+    let prepared = |(number, &[a, b]): (usize, &[usize; 2])| {
         let queries = some_of(&held_out.pairs_of(a, b));
-        let Some(both) = moments.marginal(&[a, b]).filter(|both| both.n >= 2.0 && !queries.is_empty()) else {
-            continue;
-        };
-        for view in [a, b] {
-            if let Entry::Vacant(entry) = spectra.entry(view) {
-                // MBFA whitens by all rows of a view, the methods of two views by those of pairs.
-                let marginal = if method == Method::Mbfa { moments.marginal(&[view]) } else { None };
-                let place = if view == a { (0, views[a].dim()) } else { (views[a].dim(), views[b].dim()) };
-                let (covariance, mean) = match marginal {
-                    Some(all) => (all.covariance(), all.mean),
-                    None => {
-                        let mean = both.mean[place.0..place.0 + place.1].to_vec();
-                        (block(&both.covariance(), place, place), mean)
-                    }
-                };
-                entry.insert(Arc::new(Spectrum::of(&covariance, mean, moments.views()[view].outside)?));
-            }
-        }
+        let both = moments.marginal(&[a, b]).filter(|_| !queries.is_empty() && has_pairs(moments, [a, b]))?;
         let spectra = [a, b].map(|view| spectra[&view].clone());
         let cross = block(&both.covariance(), (0, views[a].dim()), (views[a].dim(), views[b].dim()));
         let cross = transpose_times(&spectra[0].vectors, &times(&cross, &spectra[1].vectors));
@@ -108,9 +92,43 @@ pub(super) fn held_out_pairs(
             spectra[0].coordinates(&rows(a, queries.iter().map(|pair| pair.0).collect())),
             spectra[1].coordinates(&rows(b, queries.iter().map(|pair| pair.1).collect())),
         ];
-        pairs.push(HeldOutPair { views: [a, b], latent, spectra, cross, queries, coordinates });
+        Some(of_pair(number, HeldOutPair { views: [a, b], latent, spectra, cross, queries, coordinates }))
+    };
+    Ok(connected.par_iter().enumerate().filter_map(prepared).collect())
+}
+
+/// Whether enough tuples have both views.
+fn has_pairs(moments: &Moments, pair: [usize; 2]) -> bool {
+    let have_both = moments.patterns().iter().filter(|(pattern, _)| pair.iter().all(|view| pattern.contains(view)));
+    have_both.map(|(_, moments)| moments.n).sum::<f64>() >= 2.0
+}
+
+/// The spectra of all views of the pairs. MBFA whitens by all rows of a view, the methods of two views by those of pairs.
+fn spectra(
+    moments: &Moments,
+    method: Method,
+    views: &[View],
+    pairs: &[[usize; 2]],
+) -> Result<BTreeMap<usize, Arc<Spectrum>>> {
+    let mut first_pairs: BTreeMap<usize, [usize; 2]> = BTreeMap::new();
+    for &pair in pairs.iter().filter(|&&pair| has_pairs(moments, pair)) {
+        for view in pair {
+            first_pairs.entry(view).or_insert(pair);
+        }
     }
-    Ok(pairs)
+    let of_view = |(view, [a, b]): (usize, [usize; 2])| {
+        let marginal = if method == Method::Mbfa { moments.marginal(&[view]) } else { None };
+        let place = if view == a { (0, views[a].dim()) } else { (views[a].dim(), views[b].dim()) };
+        let (covariance, mean) = match marginal {
+            Some(all) => (all.covariance(), all.mean),
+            None => {
+                let both = moments.marginal(&[a, b]).expect("the pair has tuples");
+                (block(&both.covariance(), place, place), both.mean[place.0..place.0 + place.1].to_vec())
+            }
+        };
+        Ok((view, Arc::new(Spectrum::of(&covariance, mean, moments.views()[view].outside)?)))
+    };
+    first_pairs.into_par_iter().map(of_view).collect()
 }
 
 /// At most [`QUERIES`] of the pairs, evenly spaced.
@@ -259,7 +277,9 @@ pub(super) mod tests {
         (0..400).for_each(|row| assert!(tuples.add(&[Some(row), Some(row)])));
         let [seen, held_out] = tuples.halves();
         let moments = Moments::of(&views, &seen).unwrap();
-        let pair = &held_out_pairs(&moments, (Method::Ibfa, usize::MAX), &views, &held_out).unwrap()[0];
+        let pairs =
+            for_held_out_pairs(&moments, (Method::Ibfa, usize::MAX), &views, &held_out, |_, pair| pair).unwrap();
+        let pair = &pairs[0];
         let mean = |ranks: Vec<Rank>| ranks.iter().map(|rank| rank.log).sum::<f64>() / ranks.len() as f64;
         for by in [0.01, 0.2, 0.6] {
             let options = FitOptions::default().with_shrinkage(Shrinkage::By(by));

@@ -143,14 +143,16 @@ fn fit_prepared(
     let is_learned = !std::ptr::eq(tuples, given);
     // Self-learning that was stopped early ends with a fit to what it has.
     let unless_learned = |error: Error| if is_learned && matches!(error, Error::Stopped) { Ok(()) } else { Err(error) };
-    let held_out = match HeldOut::new(&evidence.moments, &prepared, given, &options.fit, observer) {
+    // A model of few entries alone says nothing about one that learned from them.
+    let tells_chance = !is_learned || given.len() >= TELLING;
+    let held_out = match HeldOut::new(&evidence.moments, (&prepared, given), &options.fit, tells_chance, observer) {
         Ok(held_out) => held_out,
         Err(error) => unless_learned(error).map(|()| HeldOut::default())?,
     };
     let mut shrinkage_rule = ShrinkageRule::Given;
     if options.fit.shrinkage == Shrinkage::Auto && method.shrinks() {
         // Few given entries choose badly for a model that is mostly of induced pairs.
-        let chosen = match !is_learned || given.len() >= TELLING {
+        let chosen = match tells_chance {
             true => held_out.best_shrinkage(observer),
             false => held_out_shrinkage(&evidence.moments, &prepared, tuples, &options.fit, observer),
         };
@@ -164,10 +166,7 @@ fn fit_prepared(
         let little = FitOptions { shrinkage: Shrinkage::Oas, ..options.fit.clone() };
         options.fit.latent = LatentSize::Of(model::fit(&evidence.moments, &little, &())?.0.latent());
     }
-    // A model of few entries alone says nothing about one that learned from them.
-    let tells = !is_learned || given.len() >= TELLING;
-    let at_chance = if tells { held_out.at_chance() } else { Vec::new() };
-    drop(held_out);
+    let at_chance = held_out.into_at_chance();
     let monolingual = evidence.moments.of_single_views();
     let rows = Some((&prepared[..], tuples));
     let (mut alignment, mut warnings) = fit_to_evidence(evidence, rows, &options, observer)?;

@@ -29,13 +29,17 @@ pub(super) struct SpelledPair {
 
 impl<'a> Folds<'a> {
     /// Chooses a weight for each pair of views, and adds spelling to the models of all folds if any pair has one. Words
-    /// that were held out of `further` fits choose, too.
+    /// that were held out of `further` fits choose, too. Very many pairs are compared without spelling: to choose would take
+    /// longer than the fit.
     pub(super) fn choose_spelling(
         &mut self,
         views: &'a [View],
         further: &[Fold],
         observer: &dyn Observer,
     ) -> Result<Vec<SpelledPair>> {
+        if self.are_very_many() {
+            return Ok(Vec::new());
+        }
         let fits = self.fits.len() + further.len();
         let meter = Meter::new(observer, Stage::Finishing, self.pairs.len() * fits * WEIGHTS.len());
         let mut spellings = Vec::new();

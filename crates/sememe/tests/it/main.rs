@@ -16,6 +16,7 @@ mod golden;
 mod hostile;
 mod learning;
 mod lexicons;
+mod many_views;
 #[cfg(feature = "parquet")]
 mod mapped_files;
 #[cfg(feature = "parquet")]

@@ -18,8 +18,11 @@ pub(super) struct Parameters {
 
 /// One EM step: the next parameters, and the negative log-likelihood per tuple of the present ones.
 pub(super) fn step(problem: &Problem, now: &Parameters) -> Result<(Parameters, f64)> {
-    let posterior = Posterior::new(problem, &now.views())?;
-    let latent: Vec<Latent> = posterior.patterns.par_iter().map(Latent::new).collect();
+    let views = now.views();
+    let posterior = Posterior::new(problem, &views)?;
+    let mut latent = Vec::new();
+    let value =
+        posterior.for_patterns(|patterns| latent.par_extend(patterns.par_iter().map(|(_, of)| Latent::new(of))))?;
     let updated: Vec<(Mat, Mat, Vec<f64>)> = (0..now.w.len())
         .into_par_iter()
         .map(|view| regress(problem, view, &posterior.seconds[view], &latent, &now.mu[view]))
@@ -30,7 +33,7 @@ pub(super) fn step(problem: &Problem, now: &Parameters) -> Result<(Parameters, f
         next.psi.push(psi);
         next.mu.push(mu);
     }
-    Ok((next, posterior.negative_log_likelihood))
+    Ok((next, value))
 }
 
 /// Expected moments of the latent vectors of a pattern, and their cross-moments with its vectors.

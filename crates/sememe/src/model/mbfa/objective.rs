@@ -13,8 +13,8 @@
 use rayon::prelude::*;
 
 use super::em::Parameters;
-use super::posterior::{Noise, OfView, Posterior, precision};
-use super::problem::Problem;
+use super::posterior::{Noise, OfPattern, OfView, PATTERNS_AT_A_TIME, Posterior, precision};
+use super::problem::{Pattern, Problem};
 use crate::error::Result;
 use crate::linalg::{
     Cholesky, Mat, MatMut, MatRef, add_product, add_scaled, symmetric, symmetric_product, times, times_transpose,
@@ -23,8 +23,6 @@ use crate::linalg::{
 
 /// Noise floor, as a fraction of the conditional variance of a view given the others.
 const FLOOR: f64 = 1e-5;
-/// Patterns whose posterior covariances are in memory at a time.
-const PATTERNS_AT_A_TIME: usize = 16;
 
 pub(super) struct Objective {
     problem: Problem,
@@ -86,21 +84,42 @@ impl Objective {
             .collect();
         let posterior = Posterior::new(&self.problem, &now)?;
         let mut gradient = vec![0.0; point.len()];
-        let parts = self.views_mut(&mut gradient).into_par_iter().zip(&views).enumerate();
-        parts.for_each(|(view, (gradient, at))| self.fill_gradient(&posterior, view, at, gradient));
-        Ok((posterior.negative_log_likelihood, gradient))
+        let mut parts = self.views_mut(&mut gradient);
+        let mut by_sigma: Vec<Mat> =
+            (0..now.len()).into_par_iter().map(|view| self.by_sigma_of_view(&posterior, view)).collect();
+        let value = posterior.for_patterns(|patterns| {
+            let of_views = parts.par_iter_mut().zip(&mut by_sigma).enumerate();
+            of_views.for_each(|(view, (gradient, by_sigma))| {
+                self.add_patterns(patterns, (view, &posterior.noise[view].inverse), by_sigma, gradient);
+            });
+        })?;
+        parts.into_par_iter().zip(by_sigma).zip(&views).for_each(|((gradient, by_sigma), at)| {
+            let dim = at.mu.len();
+            let by_c = MatMut::from_column_major_slice_mut(gradient.c, dim, dim);
+            add_product(by_c, -1.0, by_sigma.as_ref(), MatRef::from_column_major_slice(at.c, dim, dim));
+        });
+        Ok((value, gradient))
     }
 
-    fn fill_gradient(&self, posterior: &Posterior, view: usize, at: &Parts<&[f64]>, gradient: Parts<&mut [f64]>) {
-        let (dim, weight, inverse) = (at.mu.len(), self.problem.pooled[view].weight, &posterior.noise[view].inverse);
-        // -2 D_ii = Psi⁻¹ S_ii Psi⁻¹ - Psi⁻¹ + sym((F (I + G) - 2 Psi⁻¹ Y) Fᵀ) over the patterns
+    /// What the derivative by `Sigma_ii` has without the patterns:
+    /// `-2 D_ii = Psi⁻¹ S_ii Psi⁻¹ - Psi⁻¹ + sym((F (I + G) - 2 Psi⁻¹ Y) Fᵀ)` over the patterns.
+    fn by_sigma_of_view(&self, posterior: &Posterior, view: usize) -> Mat {
+        let (weight, inverse) = (self.problem.pooled[view].weight, &posterior.noise[view].inverse);
         let mut by_sigma = symmetric_product(&times(inverse, &posterior.seconds[view]), inverse);
         add_scaled(by_sigma.as_mut(), -weight, inverse.as_ref());
-        let mut by_w = MatMut::from_column_major_slice_mut(gradient.w, dim, self.latent);
-        for (pattern, of) in self.problem.patterns.iter().zip(&posterior.patterns) {
-            if !pattern.views.contains(&view) {
-                continue;
-            }
+        by_sigma
+    }
+
+    /// Adds what these patterns contribute for one view, whose noise has this inverse.
+    fn add_patterns(
+        &self,
+        patterns: &[(&Pattern, OfPattern)],
+        (view, inverse): (usize, &Mat),
+        by_sigma: &mut Mat,
+        gradient: &mut Parts<&mut [f64]>,
+    ) {
+        let mut by_w = MatMut::from_column_major_slice_mut(gradient.w, gradient.mu.len(), self.latent);
+        for (pattern, of) in patterns.iter().filter(|(pattern, _)| pattern.views.contains(&view)) {
             let (start, len) = pattern.span_of(view);
             let f = of.f.subrows(start, len);
             let (mut f_g, p_y) = rayon::join(|| times(&f, &of.g), || times(inverse, &of.y.subrows(start, len)));
@@ -116,8 +135,6 @@ impl Objective {
             let by_mu = gradient.mu.iter_mut().zip(explained.iter().zip(direct));
             by_mu.for_each(|(by_mu, (explained, direct))| *by_mu += pattern.weight * (explained - direct));
         }
-        let by_c = MatMut::from_column_major_slice_mut(gradient.c, dim, dim);
-        add_product(by_c, -1.0, by_sigma.as_ref(), MatRef::from_column_major_slice(at.c, dim, dim));
     }
 
     fn loadings<'a>(&self, parts: &Parts<&'a [f64]>) -> MatRef<'a> {

@@ -7,13 +7,16 @@
 //! `E[x zᵀ] = Y L⁻¹`,  `E[z zᵀ] = L⁻ᵀ (I + G) L⁻¹`,  `E[z] = L⁻ᵀ Fᵀ (mean - mu)`.
 //!
 //! `F` stays moderate where noise vanishes and `Q` explodes. The cost depends on dimensions and patterns, not on the
-//! number of tuples. No matrix larger than one pattern is formed.
+//! number of tuples. No matrix larger than one pattern is formed, and few patterns are in memory at a time.
 
 use rayon::prelude::*;
 
 use super::problem::{Pattern, Problem};
 use crate::error::Result;
 use crate::linalg::{Cholesky, Mat, MatRef, add_outer, inner, symmetric_product, times, times_vector, trace};
+
+/// Patterns whose posterior moments are in memory at a time.
+pub(super) const PATTERNS_AT_A_TIME: usize = 16;
 
 /// The parameters of a view.
 #[derive(Clone, Copy)]
@@ -46,12 +49,11 @@ pub(super) struct OfPattern {
     pub(super) f_offset: Vec<f64>,
 }
 
-/// Posterior moments of all patterns at given parameters.
-pub(super) struct Posterior {
-    /// Negative log-likelihood per tuple, in nats.
-    pub(super) negative_log_likelihood: f64,
+/// What posterior moments are computed from at given parameters.
+pub(super) struct Posterior<'a> {
+    problem: &'a Problem,
+    now: &'a [OfView<'a>],
     pub(super) noise: Vec<Noise>,
-    pub(super) patterns: Vec<OfPattern>,
     /// `Σ (x - mu)(x - mu)ᵀ` of each view, divided by the number of all tuples.
     pub(super) seconds: Vec<Mat>,
 }
@@ -74,23 +76,33 @@ pub(super) fn precision(pattern: &Pattern, noise: &[Noise]) -> Result<Cholesky> 
     Ok(Cholesky::unchecked(&precision, "the posterior precision")?)
 }
 
-impl Posterior {
-    pub(super) fn new(problem: &Problem, now: &[OfView<'_>]) -> Result<Self> {
+impl<'a> Posterior<'a> {
+    pub(super) fn new(problem: &'a Problem, now: &'a [OfView<'a>]) -> Result<Self> {
         let noise: Vec<Noise> =
             now.par_iter().enumerate().map(|(view, &now)| Noise::new(problem, view, now)).collect::<Result<_>>()?;
-        let patterns: Vec<OfPattern> =
-            problem.patterns.par_iter().map(|pattern| OfPattern::new(pattern, now, &noise)).collect::<Result<_>>()?;
         let seconds: Vec<Mat> =
             problem.pooled.par_iter().zip(now).map(|(pooled, now)| pooled.second_about(now.mu)).collect();
-        let of_patterns = problem.patterns.iter().zip(&patterns);
-        let of_patterns = of_patterns.map(|(pattern, of)| pattern.weight * (of.precision.log_det() - trace(&of.g)));
-        let of_views = problem.pooled.iter().zip(&noise).zip(&seconds).map(|((pooled, noise), second)| {
+        Ok(Posterior { problem, now, noise, seconds })
+    }
+
+    /// Calls `visit` with all patterns and their posterior moments, some at a time: those of very many patterns take more
+    /// memory than what they are computed from. Returns the negative log-likelihood per tuple, in nats.
+    pub(super) fn for_patterns(&self, mut visit: impl FnMut(&[(&Pattern, OfPattern)])) -> Result<f64> {
+        let Posterior { problem, now, noise, seconds } = self;
+        let mut sum = 0.0;
+        for some in problem.patterns.chunks(PATTERNS_AT_A_TIME) {
+            let of_pattern = |pattern| Ok((pattern, OfPattern::new(pattern, now, noise)?));
+            let some: Vec<(&Pattern, OfPattern)> = some.par_iter().map(of_pattern).collect::<Result<_>>()?;
+            for (pattern, of) in &some {
+                sum += pattern.weight * (of.precision.log_det() - trace(&of.g));
+            }
+            visit(&some);
+        }
+        let of_views = problem.pooled.iter().zip(noise).zip(seconds).map(|((pooled, noise), second)| {
             let constant = second.nrows() as f64 * (2.0 * std::f64::consts::PI).ln();
             pooled.weight * (constant + noise.log_det) + inner(&noise.inverse, second)
         });
-        let negative_log_likelihood =
-            0.5 * (of_patterns.sum::<f64>() + of_views.sum::<f64>()) + problem.log_determinant;
-        Ok(Posterior { negative_log_likelihood, noise, patterns, seconds })
+        Ok(0.5 * (sum + of_views.sum::<f64>()) + problem.log_determinant)
     }
 }
 

@@ -30,7 +30,6 @@ impl Pattern {
 }
 
 /// Moments of one view over all patterns, weighted by their share of the tuples.
-#[derive(Clone)]
 pub(super) struct Pooled {
     pub(super) weight: f64,
     sum: Vec<f64>,
@@ -67,7 +66,6 @@ impl Pooled {
 }
 
 /// Whitened moments, and the way back to the original coordinates.
-#[derive(Clone)]
 pub(super) struct Problem {
     pub(super) names: Vec<String>,
     pub(super) dims: Vec<usize>,
@@ -77,6 +75,7 @@ pub(super) struct Problem {
     /// Added to a negative log-likelihood per tuple in whitened coordinates: `Σ n log |L_i| / Σ n`.
     pub(super) log_determinant: f64,
     pub(super) shrinkage: Vec<f64>,
+    /// Both are empty in other coordinates: see [`Problem::rescaled`].
     means: Vec<Vec<f64>>,
     whiteners: Vec<Shrunk>,
 }
@@ -140,7 +139,17 @@ impl Problem {
     /// The same moments in the coordinates `Rᵀ x`, with a factor `R` for each view. The result cannot be converted to
     /// original coordinates; convert through this problem.
     pub(super) fn rescaled(&self, factors: &[Cholesky]) -> Self {
-        let mut rescaled = self.clone();
+        let mut rescaled = Problem {
+            names: self.names.clone(),
+            dims: self.dims.clone(),
+            patterns: self.patterns.clone(),
+            pooled: Vec::new(),
+            tuples: self.tuples,
+            log_determinant: self.log_determinant,
+            shrinkage: self.shrinkage.clone(),
+            means: Vec::new(),
+            whiteners: Vec::new(),
+        };
         rescaled.patterns.par_iter_mut().for_each(|pattern| {
             let scale = |view: usize, rows: &Mat| transpose_times(factors[view].l(), rows);
             pattern.covariance = map_both_sides(&pattern.covariance, &pattern.views, &pattern.spans, scale);

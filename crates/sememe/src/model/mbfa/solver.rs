@@ -74,7 +74,7 @@ pub(super) fn maximize(
     };
     let mut found = expectation_maximization(problem, start, em_steps, &mut watch)?;
     if !watch.ended {
-        found = quasi_newton(problem, &found, &mut watch)?;
+        found = quasi_newton(problem, found, &mut watch)?;
     }
     if !watch.trace.converged {
         watch.measure(&found)?;
@@ -166,12 +166,14 @@ fn expectation_maximization(
     Ok(now)
 }
 
-fn quasi_newton(problem: &Problem, start: &Parameters, watch: &mut Watch<'_>) -> Result<Parameters> {
-    let (objective, mut point) = Objective::new(problem, start)?;
+fn quasi_newton(problem: &Problem, start: Parameters, watch: &mut Watch<'_>) -> Result<Parameters> {
+    let (objective, mut point) = Objective::new(problem, &start)?;
     let (mut value, gradient) = objective.evaluate(&point)?;
     watch.trace.evaluations += 1;
-    watch.accept(value, || start.clone())?;
+    // Of very many views, what is not needed any more takes gigabytes.
+    watch.accept(value, || start)?;
     let mut history = History::new(&gradient);
+    drop(gradient);
     while !watch.ended {
         let mut direction = history.direction();
         if direction.slope >= 0.0 {
