@@ -63,13 +63,28 @@ impl Output {
     }
 
     pub(crate) fn finish(self) -> Result<()> {
+        self.complete(true)
+    }
+
+    /// Completes a file that can be made again, and does not wait for the disk. It outlives this process, but after a
+    /// power failure its content may be missing.
+    pub(crate) fn finish_in_cache(self) -> Result<()> {
+        self.complete(false)
+    }
+
+    fn complete(self, is_durable: bool) -> Result<()> {
         let Output { path, writer } = self;
         let failed = |e| Error::write(&path, e);
         match writer.into_inner().map_err(|e| failed(e.into_error()))? {
             Sink::Beside { temporary, target } => {
-                durable::sync_file(temporary.as_file()).map_err(failed)?;
+                if is_durable {
+                    durable::sync_file(temporary.as_file()).map_err(failed)?;
+                }
                 temporary.persist(&target).map_err(|e| failed(e.error))?;
-                durable::sync_folder(parent_folder(&target)).map_err(failed)
+                match is_durable {
+                    true => durable::sync_folder(parent_folder(&target)).map_err(failed),
+                    false => Ok(()),
+                }
             }
             Sink::Stream(mut stream) => stream.flush().map_err(failed),
         }

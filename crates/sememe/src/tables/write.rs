@@ -26,6 +26,10 @@ const VERSION_KEY: &str = "sememe.version";
 /// Bytes of a row group: enough to be read quickly, and several of them can be decoded in parallel.
 const ROW_GROUP_BYTES: usize = 64 << 20;
 
+/// Numbers of half precision that are handed to the writer of Parquet at a time. It makes an object of 32 bytes of each: few
+/// of them stay in the cache, and their memory is not given back to the system and asked for again every time.
+const HALF_NUMBERS_AT_A_TIME: usize = 1 << 14;
+
 /// The file formats of tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
@@ -52,6 +56,8 @@ pub(crate) struct TableWriter {
     path: PathBuf,
     schema: SchemaRef,
     writer: Writer,
+    /// Rows that are handed to the writer of Parquet at a time, if not all.
+    rows_at_a_time: Option<usize>,
 }
 
 enum Writer {
@@ -78,7 +84,8 @@ impl TableWriter {
                 Writer::Arrow(Box::new(writer.map_err(|error| failed(path, error))?))
             }
         };
-        Ok(TableWriter { path: path.to_owned(), schema, writer })
+        let rows_at_a_time = half_numbers_of_a_row(&schema).map(|count| (HALF_NUMBERS_AT_A_TIME / count).max(1));
+        Ok(TableWriter { path: path.to_owned(), schema, writer, rows_at_a_time })
     }
 
     /// Appends rows. Their columns must be those that the table was created with.
@@ -86,19 +93,34 @@ impl TableWriter {
         let path = &self.path;
         let batch = RecordBatch::try_new(self.schema.clone(), columns).map_err(|error| failed(path, error))?;
         match &mut self.writer {
-            Writer::Parquet(writer) => writer.write(&batch).map_err(|error| failed(path, error)),
+            Writer::Parquet(writer) => {
+                let count = self.rows_at_a_time.unwrap_or(usize::MAX).min(batch.num_rows()).max(1);
+                let mut parts = (0..batch.num_rows()).step_by(count);
+                parts.try_for_each(|first| {
+                    let part = batch.slice(first, count.min(batch.num_rows() - first));
+                    writer.write(&part).map_err(|error| failed(path, error))
+                })
+            }
             Writer::Arrow(writer) => writer.write(&batch).map_err(|error| failed(path, error)),
         }
     }
 
     /// Completes the file, which appears under its name.
     pub(crate) fn finish(self) -> Result<()> {
+        self.into_output()?.finish()
+    }
+
+    /// Completes a file that can be made again; see [`Output::finish_in_cache`].
+    pub(crate) fn finish_in_cache(self) -> Result<()> {
+        self.into_output()?.finish_in_cache()
+    }
+
+    fn into_output(self) -> Result<Output> {
         let path = &self.path;
-        let output = match self.writer {
-            Writer::Parquet(writer) => writer.into_inner().map_err(|error| failed(path, error))?,
-            Writer::Arrow(writer) => writer.into_inner().map_err(|error| failed(path, error))?,
-        };
-        output.finish()
+        match self.writer {
+            Writer::Parquet(writer) => writer.into_inner().map_err(|error| failed(path, error)),
+            Writer::Arrow(writer) => writer.into_inner().map_err(|error| failed(path, error)),
+        }
     }
 }
 
@@ -129,6 +151,15 @@ pub(crate) fn schema(fields: Vec<Field>, metadata: &Metadata) -> Schema {
     let version = (VERSION_KEY, env!("CARGO_PKG_VERSION").to_owned());
     let metadata = metadata.iter().cloned().chain([version]);
     Schema::new_with_metadata(fields, metadata.map(|(key, value)| (key.to_owned(), value)).collect::<HashMap<_, _>>())
+}
+
+/// The length of the longest vectors of half precision among the columns, if there are any.
+fn half_numbers_of_a_row(schema: &Schema) -> Option<usize> {
+    let of_field = |field: &Arc<Field>| match field.data_type() {
+        DataType::FixedSizeList(item, size) if item.data_type() == &DataType::Float16 => usize::try_from(*size).ok(),
+        _ => None,
+    };
+    schema.fields().iter().filter_map(of_field).filter(|&count| count > 0).max()
 }
 
 pub(super) fn properties(schema: &Schema) -> WriterProperties {

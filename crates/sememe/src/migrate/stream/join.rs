@@ -88,14 +88,19 @@ pub(super) fn join(
 }
 
 fn check(segment: &Path) -> Result<()> {
-    let name = segment.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    match name.split_once('-').is_some_and(|(_, checksum)| checksum_of(segment).is_ok_and(|own| own == checksum)) {
+    match is_whole(segment) {
         true => Ok(()),
         false => {
-            let problem = "was changed after it was written; remove it, and run the command again";
+            let problem = "was changed after it was written; run the command again";
             Err(Error::malformed(segment, Place::Whole, problem))
         }
     }
+}
+
+/// Whether the content of a segment is the one that its name tells of.
+pub(super) fn is_whole(segment: &Path) -> bool {
+    let name = segment.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    name.split_once('-').is_some_and(|(_, checksum)| checksum_of(segment).is_ok_and(|own| own == checksum))
 }
 
 fn copy(path: &Path, mut take: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {

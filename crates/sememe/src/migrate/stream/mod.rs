@@ -216,7 +216,7 @@ const LOCK: &str = "lock";
 const SUFFIX: &str = "part";
 
 impl Parts {
-    /// Opens the folder beside the output. Segments of another run are removed.
+    /// Opens the folder beside the output. Segments of another run, and damaged ones, are removed.
     fn open(output: &Path, identity: &Identity) -> Result<Self> {
         let mut name = output.as_os_str().to_owned();
         name.push(".parts");
@@ -232,12 +232,16 @@ impl Parts {
         }
         let plan = folder.join(PLAN);
         let known: Option<Identity> = fs::read(&plan).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
-        if known.as_ref() != Some(identity) {
-            for entry in fs::read_dir(&folder).map_err(failed)?.flatten() {
-                if entry.path().extension().is_some_and(|extension| extension == SUFFIX) {
-                    fs::remove_file(entry.path()).map_err(failed)?;
-                }
+        let is_same = known.as_ref() == Some(identity);
+        // Segments do not wait for the disk: after a power failure some may have names without their content.
+        for entry in fs::read_dir(&folder).map_err(failed)?.flatten() {
+            let path = entry.path();
+            let is_segment = path.extension().is_some_and(|extension| extension == SUFFIX);
+            if is_segment && !(is_same && join::is_whole(&path)) {
+                fs::remove_file(path).map_err(failed)?;
             }
+        }
+        if !is_same {
             files::write(&plan, &serde_json::to_vec(identity).expect("plain data"))?;
         }
         Ok(Parts { folder, _lock: lock })

@@ -289,9 +289,9 @@ impl SegmentWriter {
 
     fn finish(self) -> Result<()> {
         match self {
-            SegmentWriter::Bytes(output) => output.finish(),
+            SegmentWriter::Bytes(output) => output.finish_in_cache(),
             #[cfg(feature = "parquet")]
-            SegmentWriter::Table(writer) => writer.finish(),
+            SegmentWriter::Table(writer) => writer.finish_in_cache(),
         }
     }
 }
