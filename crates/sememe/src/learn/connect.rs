@@ -4,6 +4,8 @@
 //! view is learned together with the view that it has most pairs with.
 
 use super::rounds::{Cycle, Learner, Pairs};
+use super::words::project;
+use super::{Chance, WORDS};
 use crate::align::short_fit;
 use crate::error::Result;
 use crate::model::{FitOptions, Model};
@@ -17,6 +19,8 @@ pub struct Connected {
     pub pairs: Vec<Pairs>,
     /// A model of them and of the given pairs.
     pub model: Model,
+    /// The views that few given pairs connect no better than wrong pairs would, and the number of the given ones.
+    pub at_chance: Vec<([usize; 2], usize)>,
 }
 
 impl Learner<'_, '_> {
@@ -27,7 +31,7 @@ impl Learner<'_, '_> {
         of_views.sort_by_key(|pairs| std::cmp::Reverse(pairs.rows.len()));
         // Views with the same number are connected.
         let mut groups: Vec<usize> = (0..self.words.len()).collect();
-        let mut learned = Vec::new();
+        let (mut learned, mut at_chance) = (Vec::new(), Vec::new());
         let mut of_two = None;
         for pairs in of_views {
             let [kept, joined] = pairs.views.map(|view| groups[view]);
@@ -35,7 +39,8 @@ impl Learner<'_, '_> {
                 continue;
             }
             if !self.has_many(pairs.views) {
-                let Cycle { model, mutual, .. } = self.learn_two(pairs)?;
+                let (Cycle { model, mutual, .. }, is_chance) = self.learn_two(pairs)?;
+                at_chance.extend(is_chance.then_some((pairs.views, pairs.rows.len())));
                 learned.push(Pairs { views: pairs.views, rows: mutual.iter().map(|mutual| mutual.rows).collect() });
                 of_two = Some(model);
             }
@@ -46,7 +51,7 @@ impl Learner<'_, '_> {
             Some(_) => self.fit_learned(&learned)?,
             None => self.fit_given(pairs)?,
         };
-        Ok(Connected { pairs: learned, model })
+        Ok(Connected { pairs: learned, model, at_chance })
     }
 
     /// A model of learned and given pairs.
@@ -54,8 +59,8 @@ impl Learner<'_, '_> {
         self.fit_pairs(learned.iter().chain(&self.given), SHRINKAGE)
     }
 
-    /// Rounds of two views, from these pairs of them.
-    fn learn_two(&mut self, pairs: &Pairs) -> Result<Cycle> {
+    /// Rounds of two views, from these pairs of them, and whether they end no better than rounds from wrong pairs.
+    fn learn_two(&mut self, pairs: &Pairs) -> Result<(Cycle, bool)> {
         let of_two = |pairs: &Pairs| Pairs { views: [0, 1], rows: pairs.rows.clone() };
         let mut two = Learner {
             shapes: pairs.views.map(|view| self.shapes[view].clone()).to_vec(),
@@ -66,7 +71,28 @@ impl Learner<'_, '_> {
             given: self.given.iter().filter(|given| given.views == pairs.views).map(of_two).collect(),
             watch: self.watch,
         };
-        two.learn_from_pairs(&of_two(pairs))
+        let learned = two.learn_from_pairs(&of_two(pairs))?;
+        let is_chance = two.is_at_chance(learned.objective, &of_two(pairs))?;
+        Ok((learned, is_chance))
+    }
+
+    /// Whether this objective is no better than that of a cycle from permuted pairs, each of which is wrong. Few pairs are too
+    /// few to hold some of them out.
+    fn is_at_chance(&mut self, objective: f64, pairs: &Pairs) -> Result<bool> {
+        if self.watch.is_stopped {
+            return Ok(false);
+        }
+        let (rows, half) = (&pairs.rows, pairs.rows.len() / 2);
+        let wrong = rows.iter().zip(rows.iter().cycle().skip(half)).map(|(one, other)| [one[0], other[1]]);
+        let wrong = Pairs { views: pairs.views, rows: wrong.collect() };
+        let start = project(&self.words, &self.fit_given(std::slice::from_ref(&wrong))?, WORDS)?;
+        let count_in_rounds = if self.given.is_empty() { Vec::new() } else { vec![wrong] };
+        let given = std::mem::replace(&mut self.given, count_in_rounds);
+        let by_chance = self.cycle(start);
+        self.given = given;
+        let chance = Chance { objective, random: by_chance?.objective, deviation: 0.0 };
+        // Objectives of interrupted cycles are not comparable.
+        Ok(!self.watch.is_stopped && !chance.is_beaten())
     }
 }
 

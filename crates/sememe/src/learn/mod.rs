@@ -139,12 +139,14 @@ pub fn learn(views: Vec<View>, given: &Tuples, options: &LearnOptions, observer:
             let pairs = pairs_of(&tuples, &words);
             // The search has learned with the method of two views.
             let is_same = options.align.fit.method_for(views.len()) == model.method;
-            Connected { model: if is_same { model } else { learner.fit_learned(&pairs)? }, pairs }
+            let model = if is_same { model } else { learner.fit_learned(&pairs)? };
+            Connected { model, pairs, at_chance: Vec::new() }
         }
         None if options.trust == Trust::Keep => learner.connect(&learner.given.clone())?,
         // Entries that are not trusted start the rounds all the same.
         None => learner.connect(&pairs_of(given, &words))?,
     };
+    let connected_at_chance = connected.at_chance;
     let mut induced = match learner.watch.is_stopped {
         true => of_equal_weight(connected.pairs),
         false => learner.induce_lexicon(connected.model)?,
@@ -203,8 +205,21 @@ pub fn learn(views: Vec<View>, given: &Tuples, options: &LearnOptions, observer:
     if has_value_for_learned {
         fitted.shrinkage_rule = ShrinkageRule::Learned;
     }
+    warn_of_chance(&mut fitted, connected_at_chance);
     let rounds = watch.rounds;
     Ok(Learned { fitted, report: LearningReport { rounds, induced, has_helped, chances, doubtful } })
+}
+
+/// Adds warnings of views that were connected no better than by chance, unless held-out entries told of them already.
+fn warn_of_chance(fitted: &mut Fitted, at_chance: Vec<([usize; 2], usize)>) {
+    for (views, entries) in at_chance {
+        let views = views.map(|view| fitted.alignment.model.views[view].name.clone());
+        let is_of_views =
+            |warning: &FitWarning| matches!(warning, FitWarning::Chance { views: told, .. } if *told == views);
+        if !fitted.warnings.iter().any(is_of_views) {
+            fitted.warnings.push(FitWarning::Chance { views, entries });
+        }
+    }
 }
 
 /// Given entries by what they are used for.

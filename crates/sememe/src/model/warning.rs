@@ -56,11 +56,12 @@ pub enum FitWarning {
         /// Likelihood evaluations so far.
         evaluations: usize,
     },
-    /// Held-out entries between two views are retrieved no better than chance: the dictionary is worthless or too small.
+    /// Held-out entries between two views are retrieved no better than chance, or self-learning from few entries ends no
+    /// better than from wrong ones: the dictionary is worthless or too small.
     Chance {
         /// The views.
         views: [String; 2],
-        /// How many held-out entries.
+        /// How many entries say so.
         entries: usize,
     },
     /// Tuples with only one view carry no information for this method and were left out.

@@ -36,15 +36,15 @@ const HOPELESS: f64 = 1.0;
 /// The three baselines may happen to agree. Their standard deviation counts as at least this fraction of their mean.
 const LEAST_DEVIATION: f64 = 0.02;
 
-/// An unsupervised alignment compared with chance, by the mean CSLS of words with their best translations.
+/// An alignment without given pairs, or from few of them, compared with chance by the mean CSLS of words with their best translations.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Chance {
     /// The objective of the alignment.
     pub objective: f64,
-    /// The mean objective after a cycle of learning from random rotations.
+    /// The mean objective after a cycle of learning from random rotations, or from wrong pairs.
     pub random: f64,
-    /// Its standard deviation over the random rotations.
+    /// Its standard deviation over several of these; 0 for one.
     pub deviation: f64,
 }
 
