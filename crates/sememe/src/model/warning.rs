@@ -117,8 +117,8 @@ impl fmt::Display for FitWarning {
             }
             FitWarning::Chance { views: [a, b], entries } => write!(
                 f,
-                "NO BETTER THAN CHANCE between {a:?} and {b:?}: a model of one half of the entries finds the other half, \
-                 {entries} entries, no better than at random; check that the dictionary belongs to these views, that its \
+                "NO BETTER THAN CHANCE between {a:?} and {b:?}: what was learned from {entries} entries finds translations \
+                 no better than at random; check that the dictionary belongs to these views, that its \
                  columns are not shuffled, and that it is large enough"
             ),
             FitWarning::UnusedTuples { count } => write!(f, "{count} entries with a single view were left out"),
