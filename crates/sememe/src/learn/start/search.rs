@@ -36,7 +36,8 @@ const HOPELESS: f64 = 1.0;
 /// The three baselines may happen to agree. Their standard deviation counts as at least this fraction of their mean.
 const LEAST_DEVIATION: f64 = 0.02;
 
-/// An alignment without given pairs, or from few of them, compared with chance by the mean CSLS of words with their best translations.
+/// An alignment without given pairs, or from few of them, compared with chance by the mean CSLS of words with their best
+/// translations.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Chance {
