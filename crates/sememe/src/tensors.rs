@@ -20,27 +20,52 @@ const METADATA_KEY: &str = "sememe";
 pub(crate) struct Tensor<'a> {
     dtype: Dtype,
     shape: Vec<usize>,
-    data: Cow<'a, [u8]>,
+    data: Data<'a>,
+}
+
+/// The numbers of an array, which need not be in memory at once.
+enum Data<'a> {
+    Bytes(Cow<'a, [u8]>),
+    Pieces(Box<dyn Iterator<Item = &'a [f32]> + 'a>),
+}
+
+impl Data<'_> {
+    fn write(self, mut write: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
+        match self {
+            Data::Bytes(bytes) => write(&bytes),
+            Data::Pieces(mut pieces) => pieces.try_for_each(|piece| write(&little_endian(piece))),
+        }
+    }
 }
 
 impl<'a> Tensor<'a> {
     pub(crate) fn bytes(data: impl Into<Cow<'a, [u8]>>) -> Self {
         let data = data.into();
-        Tensor { dtype: Dtype::U8, shape: vec![data.len()], data }
+        Tensor { dtype: Dtype::U8, shape: vec![data.len()], data: Data::Bytes(data) }
     }
 
     pub(crate) fn f32s(values: &'a [f32], rows: usize, cols: usize) -> Self {
-        Tensor { dtype: Dtype::F32, shape: vec![rows, cols], data: little_endian(values) }
+        Self::pieces(std::iter::once(values), rows, cols)
+    }
+
+    /// [`Tensor::f32s`] of consecutive pieces.
+    pub(crate) fn pieces(pieces: impl Iterator<Item = &'a [f32]> + 'a, rows: usize, cols: usize) -> Self {
+        Tensor { dtype: Dtype::F32, shape: vec![rows, cols], data: Data::Pieces(Box::new(pieces)) }
     }
 
     pub(crate) fn f64s(values: &[f64]) -> Self {
         let data = values.iter().flat_map(|v| v.to_le_bytes()).collect();
-        Tensor { dtype: Dtype::F64, shape: vec![values.len()], data: Cow::Owned(data) }
+        Tensor { dtype: Dtype::F64, shape: vec![values.len()], data: Data::Bytes(data) }
     }
 
     pub(crate) fn u64s(values: &[u64]) -> Self {
         let data = values.iter().flat_map(|v| v.to_le_bytes()).collect();
-        Tensor { dtype: Dtype::U64, shape: vec![values.len()], data: Cow::Owned(data) }
+        Tensor { dtype: Dtype::U64, shape: vec![values.len()], data: Data::Bytes(data) }
+    }
+
+    /// Number of its bytes.
+    fn len(&self) -> usize {
+        self.shape.iter().product::<usize>() * self.dtype.bitsize() / 8
     }
 
     /// A matrix in row-major order.
@@ -50,7 +75,7 @@ impl<'a> Tensor<'a> {
         Tensor {
             dtype: Dtype::F64,
             shape: vec![rows, cols],
-            data: Cow::Owned(values.flat_map(f64::to_le_bytes).collect()),
+            data: Data::Bytes(values.flat_map(f64::to_le_bytes).collect()),
         }
     }
 }
@@ -66,16 +91,20 @@ impl<M: Serialize> Contents<'_, M> {
         let header = header(&self.metadata, &mut self.tensors);
         let mut output = Output::create(path)?;
         output.write_all(&header)?;
-        for (_, tensor) in &self.tensors {
-            output.write_all(&tensor.data)?;
-        }
+        self.tensors.into_iter().try_for_each(|(_, tensor)| tensor.data.write(|bytes| output.write_all(bytes)))?;
         output.finish()
     }
 
     /// The bytes that [`Contents::write`] writes to a file.
     pub(crate) fn into_bytes(mut self) -> Vec<u8> {
         let mut bytes = header(&self.metadata, &mut self.tensors);
-        self.tensors.iter().for_each(|(_, tensor)| bytes.extend_from_slice(&tensor.data));
+        for (_, tensor) in self.tensors {
+            let added = tensor.data.write(|data| {
+                bytes.extend_from_slice(data);
+                Ok(())
+            });
+            added.expect("memory is written to");
+        }
         bytes
     }
 }
@@ -89,7 +118,7 @@ fn header(metadata: &impl Serialize, tensors: &mut [(String, Tensor)]) -> Vec<u8
     header.insert("__metadata__".to_owned(), json!({ METADATA_KEY: metadata }));
     let mut start = 0;
     for (name, tensor) in tensors.iter() {
-        let end = start + tensor.data.len();
+        let end = start + tensor.len();
         let entry = json!({ "dtype": tensor.dtype, "shape": tensor.shape, "data_offsets": [start, end] });
         header.insert(name.clone(), entry);
         start = end;

@@ -51,13 +51,13 @@ pub fn extend(
     // The spelling of the new view is not compared with that of others.
     let mut without = alignment.clone();
     without.model = without.model.without_spelling();
-    let columns = |view: &View, count: usize| view.with_rows(view.rows().with_columns(count));
-    let cut: Vec<Option<View>> =
-        latent.iter().map(|known| known.as_ref().map(|known| columns(known, without.model.latent()))).collect();
+    let columns = |view: &View, count: usize| Ok(view.with_rows(view.rows().with_columns(count)?));
+    let cut = |known: &Option<View>| known.as_ref().map(|known| columns(known, without.model.latent())).transpose();
+    let cut = latent.iter().map(cut).collect::<Result<Vec<Option<View>>>>()?;
     let mut extended = extend_meanings(&without, &cut, view, tuples, options, observer)?;
     spelling.views.push(None);
     extended.alignment.model = extended.alignment.model.with_spelling(spelling);
-    extended.latent.view = columns(&extended.latent.view, alignment.model.latent());
+    extended.latent.view = columns(&extended.latent.view, alignment.model.latent())?;
     Ok(extended)
 }
 

@@ -1,5 +1,6 @@
 //! Numbers that were moved from memory to a file without a name.
 
+use std::borrow::Cow;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -20,9 +21,14 @@ pub(crate) struct Spilled {
 impl Spilled {
     /// Writes numbers to a file in a folder.
     pub(crate) fn new(numbers: &[f32], folder: &Path) -> Result<Self> {
-        let write = || {
+        Self::of_pieces(numbers.chunks(PIECE / size_of::<f32>()).map(Cow::Borrowed), folder)
+    }
+
+    /// [`Spilled::new`] for numbers that are never in memory as a whole.
+    pub(crate) fn of_pieces<'a>(mut pieces: impl Iterator<Item = Cow<'a, [f32]>>, folder: &Path) -> Result<Self> {
+        let mut write = || {
             let mut file = tempfile::tempfile_in(folder)?;
-            bytemuck::cast_slice::<f32, u8>(numbers).chunks(PIECE).try_for_each(|piece| file.write_all(piece))?;
+            pieces.try_for_each(|piece| file.write_all(bytemuck::cast_slice(&piece)))?;
             // SAFETY: the file has no name, so that nobody else can change it.
             unsafe { Mmap::map(&file) }
         };

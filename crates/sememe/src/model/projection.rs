@@ -5,10 +5,7 @@ use rayon::prelude::*;
 use super::{Model, ViewModel};
 use crate::error::Result;
 use crate::linalg::{Cholesky, Mat, symmetric, times, times_transpose};
-use crate::vectors::{Matrix, ROWS_AT_A_TIME, View};
-
-/// Rows that are projected before their memory is used for latent vectors: blocks for many threads.
-const ROWS_IN_PLACE: usize = 16 * ROWS_AT_A_TIME;
+use crate::vectors::{Matrix, ROWS_AT_A_TIME, ROWS_AT_ONCE, View};
 
 /// A projected view.
 #[derive(Debug, Clone)]
@@ -22,16 +19,26 @@ pub struct LatentView {
 
 impl Model {
     /// Projects the prepared rows of a view. Rows that are not shared are replaced piece by piece, so that both matrices
-    /// are never in memory at once.
+    /// are never in memory at once. The latent vectors of spilled rows are spilled.
     pub fn latent_view(&self, view: usize, prepared: View) -> Result<LatentView> {
         let log_density = match self.views[view].emission.is_some() {
             true => Some(self.log_densities(view, prepared.rows())?),
             false => None,
         };
-        let mut latent = prepared.map_rows(|rows| self.views[view].project_in_place(rows))?;
-        if let (Some(words), true) = (latent.shared_words(), self.spelling.is_some()) {
-            self.spell(view, latent.rows_mut(), |row| words.word(row));
-        }
+        let words = prepared.shared_words().filter(|_| self.spelling.is_some());
+        let spell = |first: usize, latent: &mut [f32]| {
+            if let Some(words) = &words {
+                self.spell_rows(view, latent, |row| words.word(first + row));
+            }
+        };
+        let latent = prepared.map_rows(|rows| match rows.spilled_to() {
+            Some(_) => self.views[view].project_pieces(&rows, spell),
+            None => {
+                let mut latent = self.views[view].project_in_place(rows)?;
+                spell(0, latent.as_mut_slice());
+                Ok(latent)
+            }
+        })?;
         Ok(LatentView { view: latent, log_density })
     }
 
@@ -48,7 +55,11 @@ impl Model {
             let squared = |column: usize| whitened.col_as_slice(column).iter().map(|x| x * x).sum::<f64>();
             (0..whitened.ncols()).map(|column| -0.5 * (constant + squared(column))).collect()
         };
-        Ok(view.blocks(rows.as_slice()).flat_map_iter(|centred| of_block(&times(&whitener, &centred))).collect())
+        let mut densities = Vec::with_capacity(rows.rows());
+        for rows in rows.pieces() {
+            densities.par_extend(view.blocks(rows).flat_map_iter(|centred| of_block(&times(&whitener, &centred))));
+        }
+        Ok(densities)
     }
 }
 
@@ -68,6 +79,16 @@ impl ViewModel {
         Ok(Matrix::new(projected, latent))
     }
 
+    /// [`ViewModel::project`] by pieces, for spilled rows. `change` gets the latent vectors of each piece, with the number of
+    /// the first one.
+    fn project_pieces(&self, rows: &Matrix, change: impl Fn(usize, &mut [f32])) -> Result<Matrix> {
+        self.check_dimension(rows.cols())?;
+        rows.map_pieces(self.projection.nrows(), |first, rows, latent| {
+            self.project_into(latent, rows);
+            change(first, latent);
+        })
+    }
+
     /// [`ViewModel::project`] into the memory of the rows, if latent vectors are not longer than rows.
     fn project_in_place(&self, rows: Matrix) -> Result<Matrix> {
         self.check_dimension(rows.cols())?;
@@ -76,9 +97,9 @@ impl ViewModel {
             return self.project(&rows);
         }
         let mut values = rows.into_vec();
-        let mut piece = vec![0.0_f32; ROWS_IN_PLACE.min(count) * latent];
-        for start in (0..count).step_by(ROWS_IN_PLACE) {
-            let end = count.min(start + ROWS_IN_PLACE);
+        let mut piece = vec![0.0_f32; ROWS_AT_ONCE.min(count) * latent];
+        for start in (0..count).step_by(ROWS_AT_ONCE) {
+            let end = count.min(start + ROWS_AT_ONCE);
             let piece = &mut piece[..(end - start) * latent];
             self.project_into(piece, &values[start * dim..end * dim]);
             // The rows that are overwritten were projected already, as latent vectors are not longer.
@@ -116,11 +137,14 @@ mod tests {
     use crate::random::Random;
 
     #[test]
-    fn projecting_in_place_gives_the_same_bits() {
-        let (dim, count) = (5, 2 * ROWS_IN_PLACE + 700);
+    fn projecting_in_place_and_by_pieces_gives_the_same_bits() {
+        let (dim, count) = (5, 2 * ROWS_AT_ONCE + 700);
         let mut random = Random::new(7);
         let mut number = || random.normal();
         let rows = Matrix::new((0..count * dim).map(|_| number() as f32).collect(), dim);
+        let folder = tempfile::tempdir().unwrap();
+        let mut spilled = rows.clone();
+        spilled.spill(folder.path()).unwrap();
         for latent in [1, 3, 5, 6] {
             let view = ViewModel {
                 name: String::new(),
@@ -129,8 +153,11 @@ mod tests {
                 emission: None,
             };
             let expected = view.project(&rows).unwrap();
-            let found = view.project_in_place(rows.clone()).unwrap();
-            assert!(expected.as_slice() == found.as_slice() && found.cols() == latent && found.rows() == count);
+            let by_pieces = view.project_pieces(&spilled, |_, _| ()).unwrap();
+            assert!(by_pieces.spilled_to().is_some());
+            for found in [view.project_in_place(rows.clone()).unwrap(), by_pieces] {
+                assert!(expected.as_slice() == found.as_slice() && found.cols() == latent && found.rows() == count);
+            }
         }
     }
 }

@@ -193,10 +193,15 @@ impl Model {
     /// Fills the columns of spelling in, as long as the other columns of a row times a small factor. `word` is the word of
     /// a row.
     pub fn spell<'a>(&self, view: usize, latent: &mut Matrix, word: impl Fn(usize) -> &'a str + Sync) {
+        self.spell_rows(view, latent.as_mut_slice(), word);
+    }
+
+    /// [`Model::spell`] for the numbers of consecutive rows.
+    pub(super) fn spell_rows<'a>(&self, view: usize, latent: &mut [f32], word: impl Fn(usize) -> &'a str + Sync) {
         let Some(spelling) = &self.spelling else { return };
         let Some(of_view) = &spelling.views[view] else { return };
-        let (size, first) = (latent.cols(), latent.cols() - spelling.columns);
-        latent.as_mut_slice().par_chunks_exact_mut(size).enumerate().for_each(|(row, values)| {
+        let (size, first) = (self.latent(), self.latent() - spelling.columns);
+        latent.par_chunks_exact_mut(size).enumerate().for_each(|(row, values)| {
             let (meaning, spelled) = values.split_at_mut(first);
             let length = meaning.iter().map(|&x| f64::from(x) * f64::from(x)).sum::<f64>().sqrt();
             let direction = of_view.direction(word(row));

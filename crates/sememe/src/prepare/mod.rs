@@ -3,8 +3,6 @@
 mod casing;
 mod normalizer;
 
-use std::path::Path;
-
 use serde::{Deserialize, Serialize};
 
 pub use self::casing::Casing;
@@ -41,10 +39,8 @@ impl Preparation {
 
     /// Fits the steps on the rows of one more view, whose words must already follow the policy, and applies them.
     pub(crate) fn fit_apply(&mut self, rows: &mut Matrix) -> Result<()> {
-        let folder = rows.spilled_to().map(Path::to_owned);
-        self.normalizers.push(Normalizer::fit_apply(&self.steps, rows));
-        // Spilled rows came to memory to be changed.
-        folder.map_or(Ok(()), |folder| rows.spill(&folder))
+        self.normalizers.push(Normalizer::fit_apply_by_pieces(&self.steps, rows)?);
+        Ok(())
     }
 
     /// Prepares rows of a view.

@@ -53,17 +53,31 @@ pub struct Normalizer {
 impl Normalizer {
     /// Fits the steps one after another on the rows, and applies them.
     pub fn fit_apply(steps: &[Step], matrix: &mut Matrix) -> Self {
+        let cols = matrix.cols();
+        let fit_apply = |&step: &Step| {
+            let learned = learned(step, matrix);
+            apply_step(step, &learned, matrix.as_mut_slice(), cols);
+            (step, learned)
+        };
+        Normalizer { fitted: steps.iter().map(fit_apply).collect() }
+    }
+
+    /// [`Normalizer::fit_apply`] for rows that may be spilled: they stay so, and one piece of them is in memory at a time.
+    pub(crate) fn fit_apply_by_pieces(steps: &[Step], matrix: &mut Matrix) -> Result<Self> {
+        if matrix.spilled_to().is_none() {
+            return Ok(Self::fit_apply(steps, matrix));
+        }
+        let cols = matrix.cols();
         let mut fitted = Vec::new();
         for &step in steps {
-            let learned = match step {
-                Step::Unit => Vec::new(),
-                Step::Center => column_means(matrix).into_iter().map(|mean| mean as f32).collect(),
-                Step::Standardize => standard_deviations(matrix),
-            };
-            apply_step(step, &learned, matrix);
+            let learned = learned(step, matrix);
+            *matrix = matrix.map_pieces(cols, |_, rows, changed| {
+                changed.copy_from_slice(rows);
+                apply_step(step, &learned, changed, cols);
+            })?;
             fitted.push((step, learned));
         }
-        Normalizer { fitted }
+        Ok(Normalizer { fitted })
     }
 
     /// A normalizer from the parts in a file.
@@ -78,15 +92,24 @@ impl Normalizer {
 
     /// Applies the fitted steps.
     pub fn apply(&self, rows: &mut Matrix) {
+        let cols = rows.cols();
         for (step, learned) in &self.fitted {
-            apply_step(*step, learned, rows);
+            apply_step(*step, learned, rows.as_mut_slice(), cols);
         }
     }
 }
 
-fn apply_step(step: Step, learned: &[f32], matrix: &mut Matrix) {
-    let cols = matrix.cols();
-    matrix.as_mut_slice().par_chunks_mut(ROWS_AT_A_TIME * cols).for_each(|rows| {
+/// What a step learns from rows.
+fn learned(step: Step, matrix: &Matrix) -> Vec<f32> {
+    match step {
+        Step::Unit => Vec::new(),
+        Step::Center => column_means(matrix).into_iter().map(|mean| mean as f32).collect(),
+        Step::Standardize => standard_deviations(matrix),
+    }
+}
+
+fn apply_step(step: Step, learned: &[f32], rows: &mut [f32], cols: usize) {
+    rows.par_chunks_mut(ROWS_AT_A_TIME * cols).for_each(|rows| {
         for row in rows.chunks_exact_mut(cols) {
             match step {
                 Step::Unit => {
@@ -105,7 +128,8 @@ fn apply_step(step: Step, learned: &[f32], matrix: &mut Matrix) {
 
 /// Scales every row to length 1; zero rows stay zero.
 pub(crate) fn scale_to_unit(matrix: &mut Matrix) {
-    apply_step(Step::Unit, &[], matrix);
+    let cols = matrix.cols();
+    apply_step(Step::Unit, &[], matrix.as_mut_slice(), cols);
 }
 
 /// Length of a vector, summed in f64.
@@ -128,17 +152,15 @@ fn standard_deviations(matrix: &Matrix) -> Vec<f32> {
 
 fn column_sums(matrix: &Matrix, term: impl Fn(usize, f64) -> f64 + Sync) -> Vec<f64> {
     let cols = matrix.cols();
-    let partial: Vec<Vec<f64>> = matrix
-        .as_slice()
-        .par_chunks(ROWS_AT_A_TIME * cols)
-        .map(|rows| {
-            let mut sums = vec![0.0; cols];
-            for row in rows.chunks_exact(cols) {
-                sums.iter_mut().zip(row).enumerate().for_each(|(col, (sum, &x))| *sum += term(col, f64::from(x)));
-            }
-            sums
-        })
-        .collect();
+    let of_rows = |rows: &[f32]| {
+        let mut sums = vec![0.0; cols];
+        for row in rows.chunks_exact(cols) {
+            sums.iter_mut().zip(row).enumerate().for_each(|(col, (sum, &x))| *sum += term(col, f64::from(x)));
+        }
+        sums
+    };
+    let mut partial: Vec<Vec<f64>> = Vec::new();
+    matrix.pieces().for_each(|piece| partial.par_extend(piece.par_chunks(ROWS_AT_A_TIME * cols).map(of_rows)));
     partial.into_iter().fold(vec![0.0; cols], |mut total, sums| {
         total.iter_mut().zip(sums).for_each(|(total, sum)| *total += sum);
         total
@@ -159,6 +181,20 @@ mod tests {
         let mut same_again = Matrix::new(vec![6.0, 8.0], 2);
         normalizer.apply(&mut same_again);
         assert_eq!(same_again.row(0), training.row(0));
+    }
+
+    #[test]
+    fn spilled_rows_are_prepared_to_the_same_bits() {
+        let mut random = crate::random::Random::new(4);
+        let values = (0..2 * 3 * (crate::vectors::ROWS_AT_ONCE + 9)).map(|_| random.normal() as f32 + 0.5);
+        let mut expected = Matrix::new(values.collect(), 3);
+        let mut spilled = expected.clone();
+        let folder = tempfile::tempdir().unwrap();
+        spilled.spill(folder.path()).unwrap();
+        let steps = [Step::Unit, Step::Center, Step::Standardize];
+        let normalizer = Normalizer::fit_apply(&steps, &mut expected);
+        assert_eq!(Normalizer::fit_apply_by_pieces(&steps, &mut spilled).unwrap(), normalizer);
+        assert!(spilled.spilled_to().is_some() && spilled.as_slice() == expected.as_slice());
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! A contiguous row-major f32 matrix, owned or borrowed.
 
+use std::borrow::Cow;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
@@ -13,6 +14,9 @@ use crate::linalg::{Mat, product_of_rows};
 
 /// Rows that are copied from a spilled matrix before its memory is given back: the system maps much around each of them.
 const ROWS_BEFORE_RELEASE: usize = 64;
+
+/// Rows that are computed from others at a time: blocks for many threads.
+pub(crate) const ROWS_AT_ONCE: usize = 16 * ROWS_AT_A_TIME;
 
 /// Contiguous rows of f32, owned or borrowed without a copy, for instance from a memory-mapped file. Clones share the
 /// numbers.
@@ -192,16 +196,42 @@ impl Matrix {
         Matrix::new(values, to)
     }
 
-    /// Keeps only the rows with the given ascending indices, without a copy if the rows are not shared. The memory of the
-    /// The rows with this number of columns: cut, or with zeros at their ends.
-    pub(crate) fn with_columns(&self, cols: usize) -> Matrix {
-        let kept = cols.min(self.cols());
-        let mut values = vec![0.0; self.rows() * cols];
-        let rows = values.chunks_exact_mut(cols).zip(self.as_slice().chunks_exact(self.cols()));
-        rows.for_each(|(new, row)| new[..kept].copy_from_slice(&row[..kept]));
-        Matrix::new(values, cols)
+    /// Rows that are computed from these, many consecutive ones at a time: `map` gets the number of the first one, the rows,
+    /// and zeros to be replaced. What is computed from spilled rows is spilled, so that neither is in memory as a whole.
+    pub(crate) fn map_pieces(&self, cols: usize, map: impl Fn(usize, &[f32], &mut [f32])) -> Result<Matrix> {
+        let pieces = (0..self.rows).step_by(ROWS_AT_ONCE).map(|first| {
+            let end = self.rows.min(first + ROWS_AT_ONCE);
+            let mut values = vec![0.0; (end - first) * cols];
+            map(first, &self.as_slice()[first * self.cols..end * self.cols], &mut values);
+            self.release();
+            values
+        });
+        let storage = match self.spilled_to() {
+            Some(folder) => Storage::Spilled(Arc::new(Spilled::of_pieces(pieces.map(Cow::Owned), folder)?)),
+            None => {
+                let mut values = Vec::with_capacity(self.rows * cols);
+                pieces.for_each(|piece| values.extend_from_slice(&piece));
+                Storage::owned(values)
+            }
+        };
+        Ok(Matrix { rows: self.rows, cols, storage })
     }
 
+    /// The rows with this number of columns: cut, or with zeros at their ends.
+    pub(crate) fn with_columns(&self, cols: usize) -> Result<Matrix> {
+        let kept = cols.min(self.cols);
+        self.map_pieces(cols, |_, rows, values| {
+            let rows = values.chunks_exact_mut(cols).zip(rows.chunks_exact(self.cols));
+            rows.for_each(|(new, row)| new[..kept].copy_from_slice(&row[..kept]));
+        })
+    }
+
+    /// The numbers of many consecutive rows at a time. Those of spilled rows are in memory only until the next ones are.
+    pub(crate) fn pieces(&self) -> impl Iterator<Item = &[f32]> {
+        self.as_slice().chunks(ROWS_AT_ONCE * self.cols).inspect(|_| self.release())
+    }
+
+    /// Keeps only the rows with the given ascending indices, without a copy if the rows are not shared. The memory of the
     /// others is given back.
     pub(crate) fn keep(&mut self, indices: &[usize]) {
         let cols = self.cols;

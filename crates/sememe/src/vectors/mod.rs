@@ -29,6 +29,7 @@ pub use self::format::Format;
 pub use self::intake::MAX_DIMENSION;
 pub(crate) use self::intake::{NOT_UTF8, check_skipped, check_word};
 pub use self::matrix::Matrix;
+pub(crate) use self::matrix::ROWS_AT_ONCE;
 pub use self::subwords::Subwords;
 #[cfg(feature = "parquet")]
 pub use self::table::{has_vectors, read_batch_rows, read_batches, record_batch, write_table};

@@ -67,12 +67,16 @@ pub(crate) fn write(embeddings: &Embeddings, path: &Path) -> Result<()> {
 }
 
 /// Writes vectors and words, and further arrays.
-pub(crate) fn write_with(embeddings: &Embeddings, further: Vec<(String, Tensor)>, path: &Path) -> Result<()> {
+pub(crate) fn write_with<'a>(
+    embeddings: &'a Embeddings,
+    further: Vec<(String, Tensor<'a>)>,
+    path: &Path,
+) -> Result<()> {
     let words = word_lines(embeddings);
     let matrix = embeddings.matrix();
     let mut tensors = vec![
-        (VECTORS.to_owned(), Tensor::f32s(matrix.as_slice(), matrix.rows(), matrix.cols())),
-        (WORDS.to_owned(), Tensor::bytes(&words)),
+        (VECTORS.to_owned(), Tensor::pieces(matrix.pieces(), matrix.rows(), matrix.cols())),
+        (WORDS.to_owned(), Tensor::bytes(words)),
     ];
     tensors.extend(further);
     let metadata = json!({ "kind": KIND, "version": VERSION, "fingerprint": embeddings.fingerprint() });

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::{Embeddings, Matrix, ROWS_AT_A_TIME, Vocabulary};
+use super::{Embeddings, Matrix, Vocabulary};
 use crate::files::little_endian;
 
 /// A name, rows of numbers and optionally a word for each row.
@@ -124,9 +124,9 @@ impl View {
         for row in 0..self.len() {
             hasher.update(self.label(row).as_ref().as_bytes()).update(b"\n");
         }
-        for rows in self.rows.as_slice().chunks(64 * ROWS_AT_A_TIME * self.dim()) {
+        self.rows.pieces().for_each(|rows| {
             hasher.update_rayon(&little_endian(rows));
-        }
+        });
         hasher.finalize().to_hex().to_string()
     }
 }
