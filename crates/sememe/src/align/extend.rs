@@ -4,22 +4,17 @@
 //! the space: with `M_i` the posterior covariance given view `i` alone, `M_O⁻¹ = I + Σ (M_i⁻¹ - I)` and
 //! `m = M_O Σ M_i⁻¹ E[z|x_i]`. The vectors that the space was fitted on are not needed.
 
-use super::folds::{ENOUGH_OF_VERY_MANY, Folds, MOST_PAIRS, Project, Rows, Split, splits, splits_until};
-use super::held_out::{Gains, SHRINKAGE_FOR_CHANCE};
-use super::held_out_pair::{QUERIES, ranks_of, some_of};
-use super::known::{Known, known_rows};
-use super::{Alignment, Confidences, ShrinkageRule, finish_and_calibrate, held_out, short_fit};
+use super::extension::{Extension, is_generative, not_extendable};
+use super::folds::{ENOUGH_OF_VERY_MANY, MOST_PAIRS, splits, splits_until};
+use super::span::{Span, is_shrunk};
+use super::{Alignment, Confidences, ShrinkageRule, finish_and_calibrate};
 use crate::error::{Error, Result};
 use crate::lexicon::{TrainedPairs, TrainedRows, Tuples};
-use crate::linalg::{Cholesky, times_vector};
-use crate::model::new_view::{self, Group};
-use crate::model::{self, FitOptions, FitWarning, LatentView, Method, Model, Shrinkage};
-use crate::moments::{Moments, PatternMoments, Shape, Source};
+use crate::model::new_view::NewView;
+use crate::model::{FitOptions, FitWarning, LatentView, Method, Shrinkage};
+use crate::moments::Source;
 use crate::observe::{Observer, Remembering};
-use crate::vectors::{Label, Matrix, View};
-
-/// Likelihood evaluations of the fits that shrinkage is chosen by.
-const EVALUATIONS: usize = 5;
+use crate::vectors::{Label, View};
 
 /// The result of [`extend`].
 #[derive(Debug)]
@@ -93,17 +88,22 @@ fn extend_meanings(
     extended.preparation.fit_apply(view.rows_mut())?;
 
     let mut options = options.clone();
-    let extension = Extension { model: &alignment.model, latent, view: &view };
+    let is_spanned = is_generative(alignment.model.method) && is_shrunk(options.shrinkage);
+    let span = if is_spanned { Span::of_view(&view, tuples.rows_of(latent.len()))? } else { None };
+    let coordinates = span.as_ref().map(|span| span.coordinates_of(&view)).transpose()?;
+    let outside = span.as_ref().map_or(0, Span::outside);
+    let extension = Extension { model: &alignment.model, latent, view: coordinates.as_ref().unwrap_or(&view), outside };
     let mut shrinkage_rule = ShrinkageRule::Given;
-    if extension.is_generative() && options.shrinkage == Shrinkage::Auto {
+    if is_generative(alignment.model.method) && options.shrinkage == Shrinkage::Auto {
         options.shrinkage = extension.held_out_shrinkage(tuples);
         shrinkage_rule = ShrinkageRule::of_choice(options.shrinkage);
     }
     let at_chance = extension.at_chance(tuples, &options);
-    let NewView { model: fitted, shrinkage, mut warnings } = extension.fit(tuples, &options, observer)?;
+    let NewView { model: fitted, shrinkage, added, mut warnings } = extension.fit(tuples, &options, observer)?;
     extended.words.push(0);
     extended.file_hashes.push(None);
-    extended.model.views.push(fitted.clone());
+    let of_all_dimensions = span.as_ref().map(|span| span.lifted(&fitted, added));
+    extended.model.views.push(of_all_dimensions.unwrap_or_else(|| fitted.clone()));
     extended.model.shrinkage.push(shrinkage);
     let splits = match alignment.model.views.len() > MOST_PAIRS {
         true => splits_until(tuples, ENOUGH_OF_VERY_MANY),
@@ -123,171 +123,6 @@ fn extend_meanings(
     Ok(Extended { alignment: extended, latent, shrinkage_rule, warnings })
 }
 
-/// A fitted model, the latent vectors of its views, and the view to be added.
-struct Extension<'a> {
-    model: &'a Model,
-    latent: &'a [Option<View>],
-    view: &'a View,
-}
-
-/// A view that was fitted to a space.
-struct NewView {
-    model: model::ViewModel,
-    shrinkage: f64,
-    warnings: Vec<FitWarning>,
-}
-
-impl Extension<'_> {
-    fn is_generative(&self) -> bool {
-        matches!(self.model.method, Method::Ibfa | Method::Mbfa)
-    }
-
-    /// The known views, with the new one, between which held-out entries are found no better than chance, and the number of
-    /// these entries.
-    fn at_chance(&self, tuples: &Tuples, options: &FitOptions) -> Vec<([usize; 2], usize)> {
-        let mut options = short_fit(options);
-        if self.is_generative() {
-            options.shrinkage = Shrinkage::By(SHRINKAGE_FOR_CHANCE);
-        }
-        let mut gains = Gains::default();
-        let [one, other] = tuples.halves();
-        for (seen, held_out) in [(&one, &other), (&other, &one)] {
-            // A half may be too small to fit a model.
-            let Ok(fitted) = self.fit(seen, &options, &()) else { continue };
-            for (known, latent) in self.latent.iter().enumerate() {
-                let pairs = some_of(&held_out.pairs_of(known, self.latent.len()));
-                let (Some(latent), false) = (latent, pairs.is_empty()) else { continue };
-                let (old, new): (Vec<usize>, Vec<usize>) = pairs.iter().copied().unzip();
-                let Ok(new) = fitted.model.project(&self.view.rows().select(&new)) else { continue };
-                gains.add([known, self.latent.len()], &ranks_of(latent.rows().select(&old), new, &pairs));
-            }
-        }
-        gains.at_chance()
-    }
-
-    /// Fits the parameters of the new view to tuples by the method of the space.
-    fn fit(&self, tuples: &Tuples, options: &FitOptions, observer: &dyn Observer) -> Result<NewView> {
-        let (name, dim) = (self.view.name(), self.view.dim());
-        match self.model.method {
-            Method::Ibfa | Method::Mbfa => {
-                let groups = self.groups(&self.known(tuples)?)?;
-                let (model, shrinkage, warnings) = new_view::fit(name, dim, &groups, options, observer)?;
-                Ok(NewView { model, shrinkage, warnings })
-            }
-            method @ (Method::Svd | Method::LeastSquares) => {
-                map_to_latent(method, name, (self.model.latent(), self.mean_pairs(tuples)?), options)
-            }
-            method @ (Method::Cca | Method::CcaNipals | Method::Rcsls) => Err(not_extendable(method)),
-        }
-    }
-
-    /// Fits of the new view to parts of the tuples, to be retrieved from and by each known view.
-    fn folds<'b>(
-        &'b self,
-        splits: &'b [Split],
-        tuples: &'b Tuples,
-        options: &FitOptions,
-        observer: &dyn Observer,
-    ) -> Result<Folds<'b>> {
-        let new = self.latent.len();
-        let options = short_fit(options);
-        let names = self.model.views.iter().map(|view| view.name.as_str()).chain([self.view.name()]);
-        let known = self.latent.iter().map(|known| known.as_ref().map(View::rows));
-        let rows: Rows = known.chain([Some(self.view.rows())]).collect();
-        // Entries may connect known views as well, which are calibrated already.
-        let pairs = tuples.connected_views().into_iter().filter(|pair| pair[1] == new).collect();
-        Folds::new(names.map(str::to_owned).collect(), (rows, pairs), (splits, tuples), observer, |split| {
-            let fitted = self.fit(&split.seen(), &options, &())?;
-            let mut extended = self.model.clone();
-            extended.views.push(fitted.model.clone());
-            extended.shrinkage.push(fitted.shrinkage);
-            Ok((extended, self.project(fitted.model)))
-        })
-    }
-
-    /// Projects rows of the new view. The vectors of known views are latent vectors already.
-    fn project(&self, fitted: model::ViewModel) -> Project<'static> {
-        let new = self.latent.len();
-        Box::new(move |view, rows, _| if view == new { fitted.project(rows) } else { Ok(rows.clone()) })
-    }
-
-    /// The tuples by their known views, with what these say of `z`.
-    fn known(&self, tuples: &Tuples) -> Result<Vec<Known>> {
-        let model = self.model;
-        let mut all = Vec::new();
-        for (known, rows) in known_rows(self.latent, tuples)? {
-            let covariance = model.posterior_covariance(&known)?;
-            let mut mean = vec![0.0_f64; rows.tuples.len() * model.latent()];
-            for (place, &view) in known.iter().enumerate() {
-                if !model.projects_posterior_means(view)? {
-                    let expected = "its latent vectors are reweighted; align again without an exponent and dewhitening";
-                    return Err(Error::argument("space to be extended", "not of posterior means", expected));
-                }
-                let own = Cholesky::new(&model.posterior_covariance(&[view])?, "a posterior covariance")?;
-                // M_O M_i⁻¹; the identity if the view is the only one.
-                let weight = own.solve(&covariance).transpose().to_owned();
-                let own_rows = rows.latent(&self.latent[view], place);
-                for (row, mean) in mean.chunks_exact_mut(model.latent()).enumerate() {
-                    let z: Vec<f64> = own_rows.row(row).iter().map(|&x| f64::from(x)).collect();
-                    mean.iter_mut().zip(times_vector(&weight, &z)).for_each(|(mean, part)| *mean += part);
-                }
-            }
-            let mean = Matrix::new(mean.into_iter().map(|x| x as f32).collect(), model.latent());
-            let pairs = rows.tuples.iter().map(|tuple| (tuple[0], tuple[tuple.len() - 1])).collect();
-            all.push(Known { covariance, mean, pairs, weights: rows.weights });
-        }
-        Ok(all)
-    }
-
-    fn groups(&self, known: &[Known]) -> Result<Vec<Group>> {
-        known.iter().map(|known| known.group(self.view.rows())).collect()
-    }
-
-    /// The shrinkage with the best retrieval of held-out tuples, as for a whole space.
-    fn held_out_shrinkage(&self, tuples: &Tuples) -> Shrinkage {
-        let new = self.view.rows();
-        let [train, test] = tuples.halves().map(|half| self.known(&half));
-        // A half may be too small to fit a model.
-        let (Ok(train), Ok(test)) = (train, test) else { return Shrinkage::Auto };
-        let Ok(groups) = self.groups(&train) else { return Shrinkage::Auto };
-        let score = |by: f64| -> Result<f64> {
-            let mut options = FitOptions { shrinkage: Shrinkage::By(by), ..Default::default() };
-            options.mbfa.evaluations = EVALUATIONS;
-            let (view, ..) = new_view::fit("new", new.cols(), &groups, &options, &())?;
-            let log_ranks = |known: &Known| -> Result<f64> {
-                let some: Vec<usize> =
-                    (0..known.pairs.len()).step_by(known.pairs.len().div_ceil(QUERIES).max(1)).collect();
-                let pairs: Vec<(usize, usize)> = some.iter().map(|&at| known.pairs[at]).collect();
-                let new = view.project(&known.new_rows(new).select(&some))?;
-                Ok(ranks_of(known.mean.select(&some), new, &pairs).iter().map(|rank| rank.log).sum())
-            };
-            test.iter().map(log_ranks).sum()
-        };
-        let best = held_out::best(|by| Ok(score(by).unwrap_or(f64::INFINITY)));
-        best.ok().flatten().map_or(Shrinkage::Auto, Shrinkage::By)
-    }
-
-    /// Moments of the new vectors with the mean of the known latent vectors, for methods without densities.
-    fn mean_pairs(&self, tuples: &Tuples) -> Result<PatternMoments> {
-        let size = self.model.latent();
-        let mut all: Option<PatternMoments> = None;
-        for (known, rows) in known_rows(self.latent, tuples)? {
-            let mut mean = vec![0.0_f32; rows.tuples.len() * size];
-            for (place, &view) in known.iter().enumerate() {
-                let own_rows = rows.latent(&self.latent[view], place);
-                mean.iter_mut().zip(own_rows.as_slice()).for_each(|(mean, x)| *mean += x / known.len() as f32);
-            }
-            let pairs =
-                PatternMoments::of_rows(&rows.new_rows(self.view.rows()), &Matrix::new(mean, size), &rows.weights);
-            match &mut all {
-                Some(all) => all.merge(&pairs),
-                None => all = Some(pairs),
-            }
-        }
-        Ok(all.expect("there are at least two pairs"))
-    }
-}
-
 impl Alignment {
     /// Checks that a view can be added, and that adding it uses all of the options with these names, as the command
     /// spells them.
@@ -301,30 +136,13 @@ impl Alignment {
     }
 }
 
-fn not_extendable(method: Method) -> Error {
-    let expected = "only spaces of ibfa, mbfa, svd and least-squares can be extended";
-    Error::argument("method of the space", method, expected)
-}
-
-/// Maps the new view to the latent space by a direct method, with the latent space as pivot.
-fn map_to_latent(
-    method: Method,
-    name: &str,
-    (latent, pairs): (usize, PatternMoments),
-    options: &FitOptions,
-) -> Result<NewView> {
-    let x = Shape { name: name.to_owned(), dim: pairs.mean.len() - latent, outside: 0 };
-    let z = Shape { name: "the latent space".to_owned(), dim: latent, outside: 0 };
-    let options = FitOptions { method: Some(method), ..options.clone() };
-    let (mut mapped, warnings) = model::fit(&Moments::of_pairs(&[x, z], [0, 1], pairs), &options, &())?;
-    Ok(NewView { model: mapped.views.swap_remove(0), shrinkage: mapped.shrinkage.swap_remove(0), warnings })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::align::{AlignOptions, align};
+    use crate::linalg::{Mat, product_of_rows};
     use crate::random::Random;
+    use crate::vectors::Matrix;
 
     const ROWS: usize = 120;
 
@@ -406,5 +224,28 @@ mod tests {
         options.mbfa.evaluations = 10_000;
         let extended = extend(&alignment, &latent, new, &tuples, &options, &()).unwrap();
         assert!(extended.warnings.is_empty(), "{:?}", extended.warnings);
+    }
+
+    #[test]
+    fn a_view_with_fewer_entries_than_dimensions_is_fitted_in_their_span() {
+        let (alignment, latent, new) = space_and_new_view();
+        let mut random = Random::new(2);
+        let mix: Vec<f32> = (0..6 * 50).map(|_| random.normal() as f32).collect();
+        let mut values = vec![0.0; ROWS * 50];
+        product_of_rows(new.rows().as_slice(), &mix, 6, &mut values);
+        values.iter_mut().for_each(|value| *value += 0.5 * random.normal() as f32);
+        let new = View::new("new", Matrix::new(values, 50));
+        let mut tuples = Tuples::new(4);
+        (0..30).for_each(|row| assert!(tuples.add(&[Some(row), Some(row), None, Some(row)])));
+        let mut options = shrunk_by(0.3);
+        options.mbfa.tolerance = 1e-10;
+        options.mbfa.evaluations = 1000;
+        let in_all = Extension { model: &alignment.model, latent: &latent, view: &new, outside: 0 };
+        let expected = in_all.fit(&tuples, &options, &()).unwrap().model;
+        let found = extend(&alignment, &latent, new, &tuples, &options, &()).unwrap().alignment.model;
+        let near = |a: &Mat, b: &Mat| (a - b).norm_max() < 1e-4 * b.norm_max();
+        assert!(near(&found.views[3].projection, &expected.projection));
+        let [found, expected] = [&found.views[3], &expected].map(|view| view.emission.as_ref().unwrap());
+        assert!(near(&found.w, &expected.w) && near(&found.psi, &expected.psi));
     }
 }

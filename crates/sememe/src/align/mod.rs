@@ -3,6 +3,7 @@
 mod alignment;
 mod calibration;
 mod extend;
+mod extension;
 mod finish;
 mod finish_steps;
 mod folds;

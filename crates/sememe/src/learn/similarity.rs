@@ -162,11 +162,11 @@ mod tests {
         let r_x = (cos(50.0, 5.0) + cos(50.0, 90.0)) / 2.0;
         let r_y = (cos(0.0, 5.0) + cos(50.0, 5.0) + cos(100.0, 5.0)) / 3.0;
         let found = Similarities::on_cpu(&x, &y);
-        let csls = match &found.csls {
-            Csls::OnCpu(csls) => csls,
-            #[cfg(feature = "cuda")]
-            Csls::OnGpu(_) => unreachable!("they were computed on the CPU"),
-        };
+        #[cfg_attr(
+            not(feature = "cuda"),
+            expect(irrefutable_let_patterns, reason = "there is no GPU without the feature")
+        )]
+        let Csls::OnCpu(csls) = &found.csls else { unreachable!("they were computed on the CPU") };
         assert!((csls[2] - (2.0 * cos(50.0, 5.0) - r_x - r_y)).abs() < 1e-6);
         assert_eq!(found.forth.iter().map(|best| best.index).collect::<Vec<_>>(), [0, 1, 1]);
         let mutual: Vec<[usize; 2]> = found.mutual().iter().map(|mutual| mutual.rows).collect();

@@ -42,33 +42,37 @@ struct Sums {
     count: f64,
 }
 
-/// Fits the view called `name`, of dimension `dim`. Also returns its shrinkage.
-pub(crate) fn fit(
-    name: &str,
-    dim: usize,
-    groups: &[Group],
-    options: &FitOptions,
-    observer: &dyn Observer,
-) -> Result<(ViewModel, f64, Vec<FitWarning>)> {
+/// A view that was fitted to a space.
+pub(crate) struct NewView {
+    pub(crate) model: ViewModel,
+    pub(crate) shrinkage: f64,
+    /// The variance that shrinkage adds in every direction.
+    pub(crate) added: f64,
+    pub(crate) warnings: Vec<FitWarning>,
+}
+
+/// Fits a view of this shape.
+pub(crate) fn fit(shape: &Shape, groups: &[Group], options: &FitOptions, observer: &dyn Observer) -> Result<NewView> {
+    let Shape { name, dim, outside } = shape;
     let latent = groups[0].precision.nrows();
     if latent < 1 || groups.iter().any(|group| group.moments.mean.len() != latent + dim) {
         return Err(Error::argument("dimension", dim, "the moments are of other vectors"));
     }
-    let x = (latent, dim);
+    let x = (latent, *dim);
     let mut all = of_x(&groups[0].moments, x);
     groups[1..].iter().for_each(|group| all.merge(&of_x(&group.moments, x)));
-    let shrunk = options.shrinkage.apply(&all.covariance(), all.n, (name, 0))?;
-    let shape = Shape { name: name.to_owned(), dim, outside: 0 };
+    let shrunk = options.shrinkage.apply(&all.covariance(), all.n, (name, *outside))?;
     let mut warnings: Vec<FitWarning> = shrunk.warning(name).into_iter().collect();
-    warnings.extend(FitWarning::few_tuples(all.n, std::slice::from_ref(&shape), &[shrunk.by]));
+    warnings.extend(FitWarning::few_tuples(all.n, std::slice::from_ref(shape), &[shrunk.by]));
 
     let groups: Vec<Group> = groups.iter().map(|group| group.whitened(x, &all.mean, &shrunk)).collect::<Result<_>>()?;
-    let (parameters, evaluations, converged) = maximize(&groups, (latent, dim), options, observer)?;
+    let (parameters, evaluations, converged) = maximize(&groups, x, options, observer)?;
     if !converged {
         warnings.push(FitWarning::NotConverged { evaluations });
     }
     let Parameters { w, psi, mu } = &parameters;
-    Ok((shrunk.unwhiten(name, &all.mean, (w, psi, mu))?, shrunk.by, warnings))
+    let model = shrunk.unwhiten(name, &all.mean, (w, psi, mu))?;
+    Ok(NewView { model, shrinkage: shrunk.by, added: shrunk.by * shrunk.variance, warnings })
 }
 
 fn of_x(moments: &PatternMoments, (start, len): (usize, usize)) -> PatternMoments {
