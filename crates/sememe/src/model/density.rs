@@ -90,16 +90,32 @@ impl Model {
 
     /// The posterior covariance of `z` given the vectors of these views. It does not depend on the vectors.
     pub fn posterior_covariance(&self, views: &[usize]) -> Result<Mat> {
-        Ok(self.density(views)?.precision.inverse())
+        let nothing = Mat::identity(self.latent(), self.latent());
+        let mut precision = nothing.clone();
+        for &view in views {
+            let (emission, projection) = (self.emission(view)?, &self.views[view].projection);
+            if !self.projects_posterior_means(view)? {
+                return Ok(self.density(views)?.precision.inverse());
+            }
+            // The posterior mean `P (x - mu)` leaves `I - P W` open, which takes no factorisation of the noise.
+            let open = symmetric(&(&nothing - &times(projection, &emission.w)));
+            if views.len() == 1 {
+                return Ok(open);
+            }
+            precision += Cholesky::new(&open, "a posterior covariance")?.inverse() - &nothing;
+        }
+        Ok(Cholesky::new(&symmetric(&precision), "the posterior precision")?.inverse())
     }
 
     /// Whether the latent vectors of a view are the posterior means `E[z|x]`. Other exponents or de-whitening change
     /// them.
     pub fn projects_posterior_means(&self, view: usize) -> Result<bool> {
-        let density = self.density(&[view])?;
-        let expected = density.precision.solve(&density.q[0].transpose().to_owned());
+        let Emission { w, psi } = self.emission(view)?;
+        // `P` is `Wᵀ Sigma⁻¹`, with the covariance `Sigma = W Wᵀ + Psi` of `x`.
         let projection = &self.views[view].projection;
-        Ok((projection - &expected).norm_max() <= 1e-6 * expected.norm_max())
+        let of_covariance = times(projection, psi) + times_transpose(&times(projection, w), w);
+        let expected = w.transpose().to_owned();
+        Ok((of_covariance - &expected).norm_max() <= 1e-6 * expected.norm_max())
     }
 
     /// Pointwise mutual information `log p(x, y) / (p(x) p(y))` of a vector of one view and one of another.

@@ -13,7 +13,7 @@ use rayon::prelude::*;
 
 use crate::error::{Error, Result};
 use crate::linalg::{Cholesky, Failure, Mat, symmetric, times, times_transpose, transpose_times};
-use crate::model::{Density, Model};
+use crate::model::Model;
 use crate::vectors::{Matrix, ROWS_AT_A_TIME};
 
 /// Largest relative difference between the posterior mean and the linear map of the projection that reproduces it.
@@ -90,28 +90,49 @@ fn undo_weights(posterior: &Mat, projection: &Mat) -> Result<Mat> {
     }
 }
 
+/// What a vector of one view says of `z`, by its latent vector `u`.
+struct Evidence {
+    /// `A⁻¹`.
+    covariance: Mat,
+    /// `A`.
+    precision: Mat,
+    log_det: f64,
+    /// `h = of_latent u`.
+    of_latent: Mat,
+}
+
+impl Evidence {
+    fn of(model: &Model, view: usize) -> Result<Self> {
+        let covariance = model.posterior_covariance(&[view])?;
+        let factor = Cholesky::new(&covariance, "a posterior covariance")?;
+        let precision = factor.inverse();
+        // The columns of spelling say nothing of `z`.
+        let is_factor = |i: usize, j: usize| i == j && j < model.factors();
+        let undone = match model.projects_posterior_means(view)? {
+            true => Mat::from_fn(model.latent(), model.latent(), |i, j| f64::from(u8::from(is_factor(i, j)))),
+            false => {
+                let density = model.density(&[view])?;
+                let posterior = density.precision.solve(&density.q[0].transpose().to_owned());
+                undo_weights(&posterior, &model.views[view].projection)?
+            }
+        };
+        Ok(Evidence { of_latent: times(&precision, &undone), covariance, precision, log_det: -factor.log_det() })
+    }
+}
+
 impl Pmi {
     /// The PMI of views `from` and `to`. Methods without a noise model return an error.
     pub(super) fn of(model: &Model, from: usize, to: usize) -> Result<Self> {
-        let (x, y, both) = (model.density(&[from])?, model.density(&[to])?, model.density(&[from, to])?);
-        // The linear map from latent vectors to `h`.
-        let evidence = |density: &Density, view: usize| -> Result<Mat> {
-            let posterior = density.precision.solve(&density.q[0].transpose().to_owned());
-            let undone = undo_weights(&posterior, &model.views[view].projection)?;
-            let l = density.precision.l();
-            Ok(times(&times_transpose(l, l), &undone))
-        };
-        let (h_x, h_y) = (evidence(&x, from)?, evidence(&y, to)?);
-        let covariance = both.precision.inverse();
-        let own = |density: &Density, h: &Mat| {
-            let difference = &covariance - density.precision.inverse();
-            symmetric(&times(&transpose_times(h, &difference), h))
-        };
+        let (x, y) = (Evidence::of(model, from)?, Evidence::of(model, to)?);
+        let twice = &(x.precision + &y.precision) - &Mat::identity(model.latent(), model.latent());
+        let both = Cholesky::new(&symmetric(&twice), "the posterior precision")?;
+        let covariance = both.inverse();
+        let own = |own: &Mat, h: &Mat| symmetric(&times(&transpose_times(h, &(&covariance - own)), h));
         Ok(Pmi {
-            map: times(&transpose_times(&h_y, &covariance), &h_x),
-            of_query: own(&x, &h_x),
-            of_target: own(&y, &h_y),
-            constant: 0.5 * (x.precision.log_det() + y.precision.log_det() - both.precision.log_det()),
+            map: times(&transpose_times(&y.of_latent, &covariance), &x.of_latent),
+            of_query: own(&x.covariance, &x.of_latent),
+            of_target: own(&y.covariance, &y.of_latent),
+            constant: 0.5 * (x.log_det + y.log_det - both.log_det()),
         })
     }
 
