@@ -1,4 +1,4 @@
-//! The singular value decomposition by one-sided Jacobi rotations.
+//! The singular value decomposition by one-sided Jacobi rotations, and eigenvectors by two-sided ones.
 //!
 //! faer divides and conquers, which is fast. It fails for a few matrices of low rank: factors are NaN or far from
 //! orthonormal. Jacobi's method rotates pairs of columns of `A V` until all are orthogonal, and cannot fail in these
@@ -33,6 +33,54 @@ pub(crate) fn svd(a: &Mat) -> Svd {
     sorted(&u, &v, largest)
 }
 
+/// Eigenvalues, increasing, and eigenvectors of a symmetric matrix of finite numbers.
+pub(crate) fn eigen(a: &Mat) -> Eigen {
+    let n = a.nrows();
+    let (mut left, mut vectors) = (symmetric(a), Mat::identity(n, n));
+    let negligible = f64::EPSILON * a.norm_max();
+    for _ in 0..MAX_SWEEPS {
+        let mut has_rotated = false;
+        for p in 0..n {
+            for q in p + 1..n {
+                let beside = left[(p, q)];
+                if beside.abs() <= negligible {
+                    continue;
+                }
+                has_rotated = true;
+                let rotation = rotation((left[(q, q)] - left[(p, p)]) / (2.0 * beside));
+                rotate(&mut left, (p, q), rotation);
+                // The same rotation of rows; entries beside the diagonal are those of the columns.
+                let along = [p, q].map(|i| [left[(p, i)], left[(q, i)]]);
+                for (i, [x, y]) in [p, q].into_iter().zip(along) {
+                    left[(p, i)] = rotation.0 * x - rotation.1 * y;
+                    left[(q, i)] = rotation.1 * x + rotation.0 * y;
+                }
+                for i in (0..n).filter(|&i| i != p && i != q) {
+                    (left[(p, i)], left[(q, i)]) = (left[(i, p)], left[(i, q)]);
+                }
+                rotate(&mut vectors, (p, q), rotation);
+            }
+        }
+        if !has_rotated {
+            break;
+        }
+    }
+    let mut order: Vec<usize> = (0..n).collect();
+    order.sort_by(|&i, &j| left[(i, i)].total_cmp(&left[(j, j)]));
+    Eigen {
+        values: order.iter().map(|&i| left[(i, i)]).collect(),
+        vectors: Mat::from_fn(n, n, |i, j| vectors[(i, order[j])]),
+    }
+}
+
+/// The cosine and sine of the rotation that makes two columns orthogonal, with the difference of their squares over twice their
+/// product.
+fn rotation(ratio: f64) -> (f64, f64) {
+    let tangent = ratio.signum() / (ratio.abs() + ratio.hypot(1.0));
+    let cosine = 1.0 / tangent.hypot(1.0);
+    (cosine, cosine * tangent)
+}
+
 /// Makes every pair of columns of `u` orthogonal in turn, and turns `v` in the same way. Whether any was not.
 fn sweep(u: &mut Mat, v: &mut Mat) -> bool {
     let n = u.ncols();
@@ -49,11 +97,9 @@ fn sweep(u: &mut Mat, v: &mut Mat) -> bool {
                 continue;
             }
             has_rotated = true;
-            let ratio = (squares[q] - squares[p]) / (2.0 * along);
-            let tangent = ratio.signum() / (ratio.abs() + ratio.hypot(1.0));
-            let cosine = 1.0 / tangent.hypot(1.0);
+            let rotation = rotation((squares[q] - squares[p]) / (2.0 * along));
             for matrix in [&mut *u, &mut *v] {
-                rotate(matrix, (p, q), (cosine, cosine * tangent));
+                rotate(matrix, (p, q), rotation);
             }
             for column in [p, q] {
                 squares[column] = dot(u.col_as_slice(column), u.col_as_slice(column));

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::finish::{Finisher, TrainingPair};
-use super::folds::{Asked, CHOOSING, Candidates, Fold, Folds, Project, Rows, Split};
+use super::folds::{Answer, Asked, CHOOSING, Candidates, Fold, Folds, Project, Rows, Split};
 use super::held_out::is_clearly_positive;
 use super::row_products::row_major;
 use crate::error::{Error, Result};
@@ -57,9 +57,10 @@ impl Folds<'_> {
             for fold in &self.fits {
                 let of_fold = self.finishes(fold, views, numbers, &meter)?;
                 if steps == FinishSteps::Auto {
-                    let asked = |from, to| Asked::of(fold.split, self.given, (from, to));
                     for (finish, found) in of_fold.iter().zip(&mut found) {
-                        found.extend(self.reciprocal_ranks(&fold.project, finish, &asked, &meter)?);
+                        self.for_reciprocal_ranks((&fold.project, finish), fold.split, &meter, |_, _, rank| {
+                            found.push(rank)
+                        })?;
                         meter.advance(1)?;
                     }
                 }
@@ -99,15 +100,15 @@ impl Folds<'_> {
         Ok(finishes)
     }
 
-    /// The reciprocal rank of the first right translation of every asked word by CSLS, in both directions.
-    pub(super) fn reciprocal_ranks(
+    /// Calls `handle` for every held-out word that has an answer by CSLS, in both directions, with the direction, the
+    /// answer and the reciprocal rank of the first right translation.
+    pub(super) fn for_reciprocal_ranks(
         &self,
-        project: &Project,
-        finish: &Finish,
-        asked: &dyn Fn(usize, usize) -> Asked,
+        (project, finish): (&Project, &Finish),
+        split: &Split,
         meter: &Meter,
-    ) -> Result<Vec<f64>> {
-        let mut ranks = Vec::new();
+        mut handle: impl FnMut((usize, usize), &Answer, f64),
+    ) -> Result<()> {
         let [a, b] = finish.views;
         let maps = [0, 1].map(|side| row_major(&finish.maps[side]));
         // Projecting again takes little time; the vectors before the finish would take as much memory as those after it.
@@ -115,11 +116,11 @@ impl Folds<'_> {
             Ok(project(view, rows, numbers)?.mapped(&maps[usize::from(view == b)]))
         };
         let Some(sides) = Sides::of(&self.rows, self.given, finish.views, &(Box::new(finished) as Project))? else {
-            return Ok(ranks);
+            return Ok(());
         };
         let [first, second] = &sides.candidates;
         for ((from, to), source, target) in [((a, b), first, second), ((b, a), second, first)] {
-            let asked = asked(from, to);
+            let asked = Asked::of(split, self.given, (from, to));
             if asked.is_empty() {
                 continue;
             }
@@ -131,10 +132,10 @@ impl Folds<'_> {
             let retriever = Retriever::between(&some, &targets, Criterion::CSLS).build(&meter.stopping())?;
             for answer in asked.retrieve(&retriever, source, target, &meter.stopping())? {
                 let rank = (0..answer.hits.len()).find(|&rank| answer.is_right(rank));
-                ranks.push(rank.map_or(0.0, |rank| 1.0 / (rank + 1) as f64));
+                handle((from, to), &answer, rank.map_or(0.0, |rank| 1.0 / (rank + 1) as f64));
             }
         }
-        Ok(ranks)
+        Ok(())
     }
 }
 

@@ -231,7 +231,7 @@ pub(super) struct Asked {
 pub(super) struct Answer<'a> {
     pub(super) word: usize,
     pub(super) hits: Vec<Hit>,
-    right: &'a [usize],
+    pub(super) right: &'a [usize],
     candidates: &'a Candidates,
 }
 
@@ -256,12 +256,6 @@ impl Asked {
         }
         let spacing = right.len().div_ceil(MAX_QUERIES).max(1);
         Asked { words: right.into_iter().step_by(spacing).collect() }
-    }
-
-    /// The words that are not of this kind, by their right translations.
-    pub(super) fn without(mut self, is_left_out: impl Fn(usize, &[usize]) -> bool) -> Self {
-        self.words.retain(|(word, right)| !is_left_out(*word, right));
-        self
     }
 
     pub(super) fn is_empty(&self) -> bool {

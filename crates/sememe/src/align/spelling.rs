@@ -3,20 +3,22 @@
 //! Words of training entries are bags of n-grams. The maps to shared coordinates maximise the covariances of all pairs
 //! of views that have entries: partial least squares. With the matrix `C` that has the cross-covariance of two views in
 //! each block, and zeros in the blocks of one view, they are its eigenvectors of the largest eigenvalues; for two views these
-//! are singular vectors of the cross-covariance. Subspace iteration finds them without forming `C`.
+//! are singular vectors of the cross-covariance. Each block is divided by its largest singular value: otherwise the pair whose
+//! words are spelled most alike, or that has the most entries, would take the columns of the others. Subspace iteration finds
+//! the eigenvectors without forming `C`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::error::Result;
 use crate::lexicon::Tuples;
-use crate::linalg::{Eigen, Mat, symmetric, times_transpose, transpose_times};
+use crate::linalg::{Eigen, Mat, add_scaled, symmetric, times_transpose, transpose_times};
 use crate::model::spelling::{Spelling, ViewSpelling, features, for_each_ngram};
 use crate::random::Random;
 use crate::vectors::{View, Vocabulary};
 
-/// Columns of spelling.
-const COLUMNS: usize = 64;
+/// Columns of spelling for one pair of views, and for several pairs, which share some of them.
+const COLUMNS: [usize; 2] = [128, 192];
 /// Minimum number of pairs of words that spelling is learned from.
 const MIN_PAIRS: usize = 200;
 /// Words of a view that must have an n-gram.
@@ -91,6 +93,38 @@ struct Entries {
     places: Vec<[usize; 2]>,
 }
 
+impl Entries {
+    /// For each word of one side, the sum of the mapped words of the other that it is connected with, less their mean.
+    fn sums(&self, side: usize, words: usize, other: &Mat) -> Mat {
+        let mut mean = vec![0.0; other.nrows()];
+        let share = 1.0 / self.places.len().max(1) as f64;
+        self.places.iter().for_each(|places| add(&mut mean, share, other.col_as_slice(places[1 - side])));
+        let mut sums = Mat::zeros(other.nrows(), words);
+        for places in &self.places {
+            let sum = sums.col_as_slice_mut(places[side]);
+            add(sum, 1.0, other.col_as_slice(places[1 - side]));
+            add(sum, -1.0, &mean);
+        }
+        sums
+    }
+
+    /// The largest singular value of the cross-covariance, by the power method.
+    fn strength(&self, bags: [&Bags; 2]) -> f64 {
+        let mut random = Random::new(SEED);
+        let mut map = Mat::from_fn(1, bags[0].ngrams.len(), |_, _| random.normal());
+        let mut strength = 0.0;
+        for _ in 0..ITERATIONS {
+            for side in [1, 0] {
+                let sums = self.sums(side, bags[side].bags.len(), &bags[1 - side].mapped(&map));
+                map = bags[side].spread(&sums);
+                strength = map.norm_l2();
+                map.col_iter_mut().flatten().for_each(|x| *x /= strength.max(f64::MIN_POSITIVE));
+            }
+        }
+        strength
+    }
+}
+
 /// The words and entries of all views.
 struct Problem {
     views: Vec<Bags>,
@@ -126,22 +160,36 @@ pub(super) fn learn(views: &[View], tuples: &Tuples) -> Result<Option<Spelling>>
 }
 
 impl Problem {
+    /// One over the largest singular value of each pair of views.
+    fn weights(&self) -> Vec<f64> {
+        let weight = |entries: &Entries| {
+            let strength = entries.strength(entries.views.map(|view| &self.views[view]));
+            if strength > 0.0 { 1.0 / strength } else { 0.0 }
+        };
+        self.entries.iter().map(weight).collect()
+    }
+
     fn solve(self, views: usize) -> Result<Option<Spelling>> {
+        let columns = COLUMNS[usize::from(self.entries.len() > 1)];
         let size: usize = self.views.iter().map(|bags| bags.ngrams.len()).sum();
         // Each eigenvalue has a negative counterpart, or nearly so: the wanted ones are among twice as many.
-        let size = size.min(2 * COLUMNS);
+        let size = size.min(2 * columns);
         let mut random = Random::new(SEED);
         let start = |bags: &Bags| Mat::from_fn(size, bags.ngrams.len(), |_, _| random.normal());
         let mut maps: Vec<Mat> = self.views.iter().map(start).collect();
+        let weights = self.weights();
         for _ in 0..ITERATIONS {
-            maps = self.covariances_times(&maps);
+            maps = self.covariances_times(&maps, &weights);
             let gram = Eigen::new(&inner_products(&maps, &maps), "the covariances of spellings")?;
             let least = NO_COVARIANCE.powi(2) * gram.values.last().copied().unwrap_or(0.0);
             maps = turned(&maps, &gram.map(|value| if value > least { value.sqrt().recip() } else { 0.0 }));
         }
-        let eigen = Eigen::new(&inner_products(&maps, &self.covariances_times(&maps)), "the covariances of spellings")?;
+        let eigen = Eigen::new(
+            &inner_products(&maps, &self.covariances_times(&maps, &weights)),
+            "the covariances of spellings",
+        )?;
         let least = NO_COVARIANCE * eigen.values.last().copied().unwrap_or(0.0).max(0.0);
-        let kept: Vec<usize> = (0..size).rev().take(COLUMNS).filter(|&at| eigen.values[at] > least).collect();
+        let kept: Vec<usize> = (0..size).rev().take(columns).filter(|&at| eigen.values[at] > least).collect();
         if kept.is_empty() {
             return Ok(None);
         }
@@ -154,21 +202,15 @@ impl Problem {
         Ok(Some(spelling))
     }
 
-    /// `C` times the maps.
-    fn covariances_times(&self, maps: &[Mat]) -> Vec<Mat> {
+    /// `C` times the maps, with a weight for each pair of views.
+    fn covariances_times(&self, maps: &[Mat], weights: &[f64]) -> Vec<Mat> {
         let mapped: Vec<Mat> = self.views.iter().zip(maps).map(|(bags, map)| bags.mapped(map)).collect();
         let mut sums: Vec<Mat> = mapped.iter().map(|mapped| Mat::zeros(mapped.nrows(), mapped.ncols())).collect();
-        for Entries { views, places } in &self.entries {
+        for (entries, &weight) in self.entries.iter().zip(weights) {
             for side in 0..2 {
-                let (own, other) = (&mut sums[views[side]], &mapped[views[1 - side]]);
-                let mut mean = vec![0.0; other.nrows()];
-                let share = 1.0 / places.len().max(1) as f64;
-                places.iter().for_each(|places| add(&mut mean, share, other.col_as_slice(places[1 - side])));
-                for places in places {
-                    let sum = own.col_as_slice_mut(places[side]);
-                    add(sum, 1.0, other.col_as_slice(places[1 - side]));
-                    add(sum, -1.0, &mean);
-                }
+                let (own, other) = (&mut sums[entries.views[side]], &mapped[entries.views[1 - side]]);
+                let part = entries.sums(side, own.ncols(), other);
+                add_scaled(own.as_mut(), weight, part.as_ref());
             }
         }
         self.views.iter().zip(&sums).map(|(bags, sums)| bags.spread(sums)).collect()
@@ -213,7 +255,7 @@ mod tests {
         let mut tuples = Tuples::new(2);
         (0..train).for_each(|row| assert!(tuples.add(&[Some(row), Some(row)])));
         let spelling = learn(&views, &tuples).unwrap().unwrap();
-        assert!((1..=COLUMNS).contains(&spelling.columns), "{}", spelling.columns);
+        assert!((1..=COLUMNS[0]).contains(&spelling.columns), "{}", spelling.columns);
         let direction =
             |view: usize, row: usize| spelling.views[view].as_ref().unwrap().direction(views[view].label(row).as_ref());
         let cosine = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();

@@ -1,11 +1,11 @@
 //! The weight of spelling in comparisons, chosen by held-out retrieval, and the spelling of a whole fit.
 
-use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::finish_steps::mean;
-use super::folds::{Asked, Fold, Folds, Project};
+use super::folds::{Answer, Fold, Folds, Project};
 use super::held_out::is_clearly_positive;
 use super::spelling::learn;
 use crate::error::Result;
@@ -17,7 +17,7 @@ use crate::retrieve::PairCoordinates;
 use crate::vectors::{Matrix, View};
 
 /// The weights to choose from; the first one is that of comparisons without spelling.
-const WEIGHTS: [f64; 4] = [0.0, 0.1, 0.2, 0.3];
+const WEIGHTS: [f64; 3] = [0.0, 0.1, 0.2];
 /// Standard errors by which a weight must be better than none.
 const STANDARD_ERRORS: f64 = 2.0;
 
@@ -51,20 +51,25 @@ impl<'a> Folds<'a> {
         let mut all_chosen = Vec::new();
         for pair in self.pairs.clone() {
             // Reciprocal ranks of held-out translations, for each weight.
-            let mut found = vec![Vec::new(); WEIGHTS.len()];
+            let mut found = vec![Found::default(); WEIGHTS.len()];
+            let medians = self.median_rows(pair);
+            let is_spelled_alike = |from: usize, to: usize, word: usize, right: &[usize]| {
+                right.iter().any(|&right| views[from].label(word) == views[to].label(right))
+            };
             for (fold, spelling) in self.fits.iter().chain(further).zip(&spellings) {
                 let project = remembered(projection(fold.model.clone().with_spelling(spelling.clone()), views));
                 for (&weight, found) in WEIGHTS.iter().zip(&mut found) {
                     let mut finish = weighted(&fold.model, pair, weight)?;
                     finish.add_spelling(spelling.columns);
-                    // Words that are spelled like their translations are found without knowing how letters correspond.
-                    let asked = |from: usize, to: usize| {
-                        let is_spelled_alike = |word: usize, right: &[usize]| {
-                            right.iter().any(|&right| views[from].label(word) == views[to].label(right))
-                        };
-                        Asked::of(fold.split, self.given, (from, to)).without(is_spelled_alike)
+                    let handle = |(from, to), answer: &Answer, rank| {
+                        // Words that people ask are rarer than those of dictionaries.
+                        if answer.word < medians[usize::from(from == pair[1])] {
+                            return;
+                        }
+                        let is_alike = is_spelled_alike(from, to, answer.word, answer.right);
+                        if is_alike { &mut found.alike } else { &mut found.others }.push(rank);
                     };
-                    found.extend(self.reciprocal_ranks(&project, &finish, &asked, &meter)?);
+                    self.for_reciprocal_ranks((&project, &finish), fold.split, &meter, handle)?;
                     meter.advance(1)?;
                 }
             }
@@ -81,13 +86,42 @@ impl<'a> Folds<'a> {
         }
         Ok(all_chosen)
     }
+
+    /// The median row of the given entries of two views, on both sides.
+    fn median_rows(&self, [a, b]: [usize; 2]) -> [usize; 2] {
+        let (first, second): (BTreeSet<usize>, BTreeSet<usize>) = self.given.pairs_of(a, b).into_iter().unzip();
+        [first, second].map(|rows| rows.iter().nth(rows.len() / 2).copied().unwrap_or(0))
+    }
 }
 
-/// The place of the weight that these reciprocal ranks choose: the best one, if it is clearly better than none.
-fn chosen(found: &[Vec<f64>]) -> usize {
-    let best = (0..found.len()).max_by(|&a, &b| mean(&found[a]).total_cmp(&mean(&found[b]))).unwrap_or(0);
-    let gains: Vec<f64> = found[best].iter().zip(&found[0]).map(|(after, before)| after - before).collect();
-    if is_clearly_positive(&gains, STANDARD_ERRORS) { best } else { 0 }
+/// Reciprocal ranks of held-out translations: of words that are spelled like one of them, and of the others.
+#[derive(Debug, Clone, Default)]
+struct Found {
+    alike: Vec<f64>,
+    others: Vec<f64>,
+}
+
+impl Found {
+    fn all(&self) -> Vec<f64> {
+        [&self.alike[..], &self.others].concat()
+    }
+}
+
+/// The place of the weight that is chosen: the best one, if it is clearly better than none. The words that are not spelled
+/// like their translations must not be found clearly worse with it; where there are none, as among identical strings, any weight
+/// would seem right.
+fn chosen(found: &[Found]) -> usize {
+    let all: Vec<Vec<f64>> = found.iter().map(Found::all).collect();
+    let differences = |after: &[f64], before: &[f64]| {
+        after.iter().zip(before).map(|(after, before)| after - before).collect::<Vec<_>>()
+    };
+    let is_possible = |&at: &usize| {
+        let losses = differences(&found[0].others, &found[at].others);
+        !losses.is_empty() && !is_clearly_positive(&losses, STANDARD_ERRORS)
+    };
+    let possible = (0..found.len()).filter(is_possible);
+    let Some(best) = possible.max_by(|&a, &b| mean(&all[a]).total_cmp(&mean(&all[b]))) else { return 0 };
+    if is_clearly_positive(&differences(&all[best], &all[0]), STANDARD_ERRORS) { best } else { 0 }
 }
 
 /// Adds the spelling that all entries teach to a model, for the chosen pairs.
@@ -152,13 +186,26 @@ fn remembered(project: Project) -> Project {
 mod tests {
     use super::*;
 
+    fn found(alike: Vec<f64>, others: Vec<f64>) -> Found {
+        Found { alike, others }
+    }
+
     #[test]
     fn spelling_counts_only_where_it_clearly_helps() {
         let ranks = |mean: f64| (0..100).map(|word| mean + 0.1 * f64::from(word % 2)).collect::<Vec<f64>>();
         let noisy =
             |mean: f64| (0..100).map(|word| mean + if word % 2 == 0 { 0.4 } else { -0.3 }).collect::<Vec<f64>>();
-        assert_eq!(chosen(&[ranks(0.5), ranks(0.6), ranks(0.55)]), 1);
-        assert_eq!(chosen(&[ranks(0.5), noisy(0.51), ranks(0.4)]), 0);
-        assert_eq!(chosen(&[Vec::new(), Vec::new(), Vec::new()]), 0);
+        let of_others = |others: [Vec<f64>; 3]| chosen(&others.map(|others| found(Vec::new(), others)));
+        assert_eq!(of_others([ranks(0.5), ranks(0.6), ranks(0.55)]), 1);
+        assert_eq!(of_others([ranks(0.5), noisy(0.51), ranks(0.4)]), 0);
+        assert_eq!(chosen(&[Found::default(), Found::default()]), 0);
+    }
+
+    #[test]
+    fn words_that_are_spelled_alike_count_where_the_others_lose_nothing() {
+        let ranks = |mean: f64| (0..100).map(|word| mean + 0.1 * f64::from(word % 2)).collect::<Vec<f64>>();
+        assert_eq!(chosen(&[found(ranks(0.5), ranks(0.3)), found(ranks(0.8), ranks(0.3))]), 1);
+        assert_eq!(chosen(&[found(ranks(0.5), ranks(0.3)), found(ranks(0.8), ranks(0.29))]), 0);
+        assert_eq!(chosen(&[found(ranks(0.5), Vec::new()), found(ranks(0.8), Vec::new())]), 0);
     }
 }
