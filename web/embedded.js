@@ -1,6 +1,7 @@
 // The space inside a page of one file: quantised vectors and what their ranks need, and the exact search over them.
 //
-// A view has rows of signed bytes; times the factor of the row and the factor of the column they are the latent vectors.
+// A view has rows of signed bytes; times the factor of the column and the one that `shared` columns of the row have together
+// they are the latent vectors.
 // Two views are compared by cosines after a bilinear map between them; lengths under that map and the mean cosines `r` that
 // CSLS subtracts come from the whole space. PMI is a second bilinear map and a term for each word.
 
@@ -94,11 +95,15 @@ export class Embedded {
     return this.pairs.get(key);
   }
 
-  /** A latent vector, as far as bytes tell. */
+  /** An element of a latent vector, as far as bytes tell. */
+  element(view, row, at) {
+    const factors = Math.ceil(this.latent / view.shared);
+    return view.vectors[row * this.latent + at] * view.columns[at] * view.rows[row * factors + Math.floor(at / view.shared)];
+  }
+
+  /** A latent vector. */
   vector(view, row) {
-    const vector = new Float32Array(this.latent);
-    for (let at = 0; at < this.latent; at += 1) vector[at] = view.vectors[row * this.latent + at] * view.columns[at] * view.rows[row];
-    return vector;
+    return Float32Array.from({ length: this.latent }, (_, at) => this.element(view, row, at));
   }
 
   /** The lengths of all latent vectors of a view. */
@@ -128,12 +133,17 @@ export class Embedded {
   products(vector, view) {
     const size = this.latent;
     const weights = vector.map((value, at) => value * view.columns[at]);
-    const { vectors, rows } = view;
+    const { vectors, rows, shared } = view;
     const products = new Float32Array(view.words.length);
-    for (let row = 0, at = 0; row < products.length; row += 1) {
-      let sum = 0;
-      for (let k = 0; k < size; k += 1, at += 1) sum += weights[k] * vectors[at];
-      products[row] = sum * rows[row];
+    for (let row = 0, at = 0, factor = 0; row < products.length; row += 1) {
+      let product = 0;
+      for (let first = 0; first < size; first += shared, factor += 1) {
+        const end = Math.min(first + shared, size);
+        let sum = 0;
+        for (let k = first; k < end; k += 1, at += 1) sum += weights[k] * vectors[at];
+        product += sum * rows[factor];
+      }
+      products[row] = product;
     }
     return products;
   }

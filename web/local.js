@@ -102,10 +102,10 @@ export class Local {
   }
 
   async factors({ from = 0, count = 10, top: most = 8 }) {
-    const { latent, about, views } = this.data;
+    const { about, views } = this.data;
     const coordinate = (view, index) => {
       const norms = this.data.norms(view);
-      return Float32Array.from(view.words, (_, row) => (view.vectors[row * latent + index] * view.columns[index] * view.rows[row]) / (norms[row] || Infinity));
+      return Float32Array.from(view.words, (_, row) => this.data.element(view, row, index) / (norms[row] || Infinity));
     };
     const ends = (view, place, index) => ({ ...this.ends(coordinate(view, index), view, most), share: about.shares[place]?.[index] ?? null });
     const factors = about.factors.slice(from, from + count).map((index, at) => ({

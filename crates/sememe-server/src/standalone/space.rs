@@ -146,6 +146,7 @@ impl Cut<'_> {
             "vectors": writer.bytes(&quantised.bytes),
             "rows": writer.floats(quantised.rows),
             "columns": writer.floats(quantised.columns),
+            "shared": quantised.shared,
             "layouts": layouts,
         }))
     }
