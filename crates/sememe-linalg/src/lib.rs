@@ -14,6 +14,7 @@ mod cholesky;
 mod eigen;
 mod elementwise;
 mod jacobi;
+mod low_rank;
 mod mat;
 mod products;
 mod svd;
@@ -22,6 +23,7 @@ mod views;
 pub use self::cholesky::Cholesky;
 pub use self::eigen::{Eigen, largest_eigenvalue};
 pub use self::elementwise::{add_outer, add_scaled, block, dot, inner, scale_columns, symmetric, trace};
+pub use self::low_rank::{isometry, low_rank_factor};
 pub use self::mat::Mat;
 pub use self::products::{
     add_product, outer_gram, product_of_columns, product_of_rows, symmetric_product, times, times_transpose,

@@ -14,7 +14,7 @@ use rayon::prelude::*;
 
 use crate::error::Result;
 use crate::lexicon::Tuples;
-use crate::linalg::{Eigen, Mat, Svd, block, product_of_rows, times, transpose_times};
+use crate::linalg::{Eigen, Mat, Svd, block, low_rank_factor, product_of_rows, times, transpose_times};
 use crate::model::Method;
 use crate::moments::Moments;
 use crate::prepare::scale_to_unit;
@@ -26,9 +26,9 @@ const FEW_DIMENSIONS: usize = 512;
 /// Maximum number of held-out queries between two views.
 pub(super) const QUERIES: usize = 1000;
 
-/// The covariance of a view in its eigenvectors.
+/// The covariance of a view in its eigenvectors, but those without variance where these are most.
 struct Spectrum {
-    /// Dimensions without variance that the covariance does not have.
+    /// Dimensions without variance that are left out.
     outside: usize,
     mean: Vec<f64>,
     values: Vec<f64>,
@@ -37,15 +37,18 @@ struct Spectrum {
 
 impl Spectrum {
     fn of(covariance: &Mat, mean: Vec<f64>, outside: usize) -> Result<Self> {
-        let Eigen { values, vectors } = Eigen::new(covariance, "a covariance")?;
-        Ok(Spectrum { outside, mean, values, vectors })
+        let Eigen { values, vectors } = match low_rank_factor(covariance) {
+            Some(factor) => Eigen::of_product(&factor, "a covariance")?,
+            None => Eigen::new(covariance, "a covariance")?,
+        };
+        Ok(Spectrum { outside: outside + vectors.nrows() - vectors.ncols(), mean, values, vectors })
     }
 
     /// Rows of the view in the eigenvectors.
     fn coordinates(&self, rows: &Matrix) -> Matrix {
         let centred = Mat::from_fn(rows.cols(), rows.rows(), |i, row| f64::from(rows.row(row)[i]) - self.mean[i]);
         let coordinates = transpose_times(&self.vectors, &centred);
-        Matrix::new(coordinates.col_iter().flatten().map(|&x| x as f32).collect(), rows.cols())
+        Matrix::new(coordinates.col_iter().flatten().map(|&x| x as f32).collect(), self.vectors.ncols())
     }
 
     /// The factors of the coordinates that whiten them, for a covariance shrunk by `by`.

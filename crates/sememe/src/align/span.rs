@@ -18,9 +18,6 @@ use crate::moments::{Moments, PatternMoments};
 use crate::prepare::column_means;
 use crate::vectors::{Matrix, ROWS_AT_A_TIME, View};
 
-/// Directions with less variance than this, relative to the largest, are rounding errors.
-const NO_VARIANCE: f64 = 1e-10;
-
 /// The spans of the views' rows.
 pub(super) struct Spans(Vec<Option<Span>>);
 
@@ -101,13 +98,7 @@ impl Span {
     fn of(rows: &Matrix) -> Result<Self> {
         let mean = column_means(rows);
         let centred = Mat::from_fn(rows.cols(), rows.rows(), |i, row| f64::from(rows.row(row)[i]) - mean[i]);
-        // The eigenvectors of the small Gram matrix give those of the large covariance.
-        let gram = Eigen::new(&symmetric(&transpose_times(&centred, &centred)), "the inner products of rows")?;
-        let largest = gram.values.last().copied().unwrap_or(0.0);
-        let kept: Vec<usize> = (0..gram.values.len()).filter(|&i| gram.values[i] > NO_VARIANCE * largest).collect();
-        let directions =
-            Mat::from_fn(rows.rows(), kept.len(), |row, j| gram.vectors[(row, kept[j])] / gram.values[kept[j]].sqrt());
-        Ok(Span { mean, basis: times(&centred, &directions) })
+        Ok(Span { mean, basis: Eigen::of_product(&centred, "the inner products of rows")?.vectors })
     }
 
     /// The number of dimensions outside of the span.

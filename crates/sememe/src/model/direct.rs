@@ -3,16 +3,30 @@
 use super::ibfa::two_views;
 use super::{FitOptions, FitWarning, LatentSize, Method, Model, Shrinkage, ViewModel};
 use crate::error::{Error, Result};
-use crate::linalg::{Mat, Svd, block, times_transpose, trace};
+use crate::linalg::{
+    Eigen, Mat, Svd, block, isometry, low_rank_factor, times, times_transpose, trace, transpose_times,
+};
 use crate::moments::Moments;
 
 /// Orthogonal Procrustes: the rotation `Q` that maximises `tr Q Σ x yᵀ`, from the singular vectors of `Σ y xᵀ`.
 /// Vectors are not centred. Between unequal dimensions `Q` is semi-orthogonal.
 pub(super) fn fit_svd(moments: &Moments, options: &FitOptions, method: Method) -> Result<(Model, Vec<FitWarning>)> {
-    map_to_pivot(moments, options, method, |second, source, pivot, _| {
-        let svd = Svd::new(&block(second, pivot, source), "the cross-product of the pairs")?;
-        Ok((times_transpose(&svd.u, &svd.v), 0.0, None))
-    })
+    map_to_pivot(moments, options, method, |second, source, pivot, _| Ok((rotation(second, source, pivot)?, 0.0, None)))
+}
+
+/// The rotation of the source onto the pivot. Few pairs say nothing of most dimensions, which any rotation takes to each other.
+fn rotation(second: &Mat, source: Span, pivot: Span) -> Result<Mat> {
+    const WHAT: &str = "the cross-product of the pairs";
+    let Some(factor) = low_rank_factor(second) else {
+        let svd = Svd::new(&block(second, pivot, source), WHAT)?;
+        return Ok(times_transpose(&svd.u, &svd.v));
+    };
+    // The cross-product is `P Sᵀ` of the rows `P` and `S` of the factor, and it is decomposed in bases of their columns.
+    let rows = [source, pivot].map(|span| block(&factor, span, (0, factor.ncols())));
+    let bases = [Eigen::of_product(&rows[0], WHAT)?.vectors, Eigen::of_product(&rows[1], WHAT)?.vectors];
+    let [source, pivot] = [0, 1].map(|side| transpose_times(&bases[side], &rows[side]));
+    let svd = Svd::new(&times_transpose(&pivot, &source), WHAT)?;
+    Ok(isometry(&times(&bases[0], &svd.v), &times(&bases[1], &svd.u)))
 }
 
 /// Least squares: `A = (Σ y xᵀ)(Σ x xᵀ + ridge)⁻¹`, not centred.
@@ -94,5 +108,36 @@ impl FitOptions {
     pub(crate) fn pivot_of(&self, views: &[&str]) -> usize {
         let named = self.pivot.as_ref().and_then(|name| views.iter().position(|view| view == name));
         named.unwrap_or(usize::from(views.len() == 2))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::Random;
+
+    /// The second moment of pairs of normally distributed rows.
+    fn second_moment(pairs: usize, dims: [usize; 2]) -> Mat {
+        let mut random = Random::new(3);
+        let rows = Mat::from_fn(dims[0] + dims[1], pairs, |_, _| random.normal());
+        times_transpose(&rows, &rows)
+    }
+
+    #[test]
+    fn rotations_of_few_pairs_are_as_good_as_those_of_all_dimensions() {
+        for dims in [[40, 30], [30, 40], [30, 30]] {
+            let second = second_moment(6, dims);
+            assert!(low_rank_factor(&second).is_some());
+            let (source, pivot) = ((0, dims[0]), (dims[0], dims[1]));
+            let found = rotation(&second, source, pivot).unwrap();
+            let gram =
+                if dims[0] < dims[1] { transpose_times(&found, &found) } else { times_transpose(&found, &found) };
+            let least = dims[0].min(dims[1]);
+            assert!((gram - Mat::identity(least, least)).norm_max() < 1e-9);
+            // The maximum of `tr Q Σ x yᵀ` is the sum of the singular values.
+            let best: f64 = Svd::new(&block(&second, pivot, source), "a cross-product").unwrap().s.iter().sum();
+            let reached = trace(&times(&found, &block(&second, source, pivot)));
+            assert!((best - reached).abs() < 1e-9 * best, "{reached} of {best}");
+        }
     }
 }

@@ -90,6 +90,9 @@ impl fmt::Display for FitWarning {
                      shrunk by {by}"
                 )
             }
+            FitWarning::FewTuples { tuples, dim, by: 0.0 } => {
+                write!(f, "only {tuples} pairs for {dim} dimensions; the pairs leave most of them open")
+            }
             FitWarning::FewTuples { tuples, dim, by } => {
                 write!(f, "only {tuples} pairs for {dim} dimensions; covariances were shrunk by up to {by:.3}")
             }
