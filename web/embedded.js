@@ -180,14 +180,15 @@ export class Embedded {
   /** Confidences of the best scores, in descending order, of a word in this row; see `Calibration` of the library. */
   confidences(calibration, scores, row) {
     if (!calibration) return scores.map(() => null);
-    const { temperature, slope, offset, rarity, usual, range } = calibration;
+    const { temperature, slope, offset, rarity, commonness, usual, range } = calibration;
     const rare = Math.min(range[1], Math.max(range[0], Math.log1p(row))) - usual;
+    const base = offset + (rare < 0 ? (commonness ?? rarity) : rarity) * rare;
     const weights = scores.map((score) => Math.exp((score - scores[0]) / temperature));
     return scores.map((_, rank) => {
       let others = 0;
       for (let at = 0; at < Math.min(CALIBRATED, weights.length); at += 1) if (at !== rank) others += weights[at];
       const odds = Math.log(weights[rank]) - Math.log(others);
-      return 1 / (1 + Math.exp(-(offset + rarity * rare + slope * odds)));
+      return 1 / (1 + Math.exp(-(base + slope * odds)));
     });
   }
 

@@ -89,7 +89,7 @@ impl Folds<'_> {
     fn usual_rows(&self, direction: (usize, usize)) -> Option<UsualRows> {
         let asked = self.fits.iter().map(|fold| Asked::of(fold.split, self.given, direction));
         let logs: Vec<f64> = asked.flat_map(|asked| asked.rows().map(log_row).collect::<Vec<_>>()).collect();
-        UsualRows::of(&logs)
+        UsualRows::of(logs)
     }
 }
 

@@ -9,14 +9,17 @@ pub(super) struct HeldOutQuery {
     pub(super) is_right: bool,
     /// The scores of its candidates, best first.
     pub(super) scores: Vec<f64>,
-    /// How rare it is: the logarithm of its row, less that of usual rows.
-    pub(super) rarity: f64,
+    /// How common and how rare it is: the logarithm of its row, less that of the usual row, if it is below or above.
+    pub(super) rarity: [f64; 2],
 }
 
-/// The priors of offset, slope and rarity: plain softmax in the mean. They matter for few queries only. The slope stays
-/// positive, so that confidences fall with the rank.
-const PRIOR: Prior =
-    Prior { means: [0.0, 1.0, 0.0], deviations: [3.0, 1.0, 0.5], least: [f64::NEG_INFINITY, 0.05, f64::NEG_INFINITY] };
+/// The priors of offset, slope, commonness and rarity: plain softmax in the mean. They matter for few queries only. The
+/// slope stays positive, so that confidences fall with the rank.
+const PRIOR: Prior<4> = Prior {
+    means: [0.0, 1.0, 0.0, 0.0],
+    deviations: [3.0, 1.0, 0.5, 0.5],
+    least: [f64::NEG_INFINITY, 0.05, f64::NEG_INFINITY, f64::NEG_INFINITY],
+};
 /// The range of temperatures, relative to the median difference between the first and the last score.
 const TEMPERATURES: [f64; 2] = [0.02, 20.0];
 const GRID: usize = 32;
@@ -30,8 +33,9 @@ pub(super) fn most_likely(queries: &[HeldOutQuery]) -> Calibration {
     let [low, high] = TEMPERATURES.map(|ratio| (ratio * scale).ln());
     let fitted = |log_temperature: f64| regression(queries, log_temperature.exp());
     let log_temperature = maximum(|at| fitted(at).log_posterior, (low, high));
-    let [offset, slope, rarity] = fitted(log_temperature).coefficients;
-    Calibration { temperature: log_temperature.exp(), slope, offset, rarity, usual: 0.0, range: [0.0; 2] }
+    let [offset, slope, commonness, rarity] = fitted(log_temperature).coefficients;
+    let commonness = Some(commonness);
+    Calibration { temperature: log_temperature.exp(), slope, offset, rarity, commonness, usual: 0.0, range: [0.0; 2] }
 }
 
 fn median_spread(queries: &[HeldOutQuery]) -> f64 {
@@ -48,22 +52,27 @@ const LARGEST_LOG_ODDS: f64 = 40.0;
 
 /// A logistic regression of right first candidates on the log-odds of their scores and on the rarity of the word.
 ///
-/// Rarer words are not easier to translate. Where they seem to be, by the chance of a sample, rarity does not count: words
-/// without an entry are rarer than those held out, and their confidences would be too high.
-fn regression(queries: &[HeldOutQuery], temperature: f64) -> Regression {
+/// Words rarer than the usual one are not easier to translate. Where they seem to be, by the chance of a sample, rarity does
+/// not count: words without an entry are rarer than those held out, and their confidences would be too high.
+fn regression(queries: &[HeldOutQuery], temperature: f64) -> Regression<4> {
     let regression = regression_on(queries, temperature, |query| query.rarity);
-    match regression.coefficients[2] > 0.0 {
-        true => regression_on(queries, temperature, |_| 0.0),
+    match regression.coefficients[3] > 0.0 {
+        true => regression_on(queries, temperature, |query| [query.rarity[0], 0.0]),
         false => regression,
     }
 }
 
-fn regression_on(queries: &[HeldOutQuery], temperature: f64, rarity: impl Fn(&HeldOutQuery) -> f64) -> Regression {
+fn regression_on(
+    queries: &[HeldOutQuery],
+    temperature: f64,
+    rarity: impl Fn(&HeldOutQuery) -> [f64; 2],
+) -> Regression<4> {
     let features = |query: &HeldOutQuery| {
         let odds = log_odds(&query.scores, temperature).next().unwrap_or(0.0);
-        [1.0, odds.clamp(-LARGEST_LOG_ODDS, LARGEST_LOG_ODDS), rarity(query)]
+        let [common, rare] = rarity(query);
+        [1.0, odds.clamp(-LARGEST_LOG_ODDS, LARGEST_LOG_ODDS), common, rare]
     };
-    let rows: Vec<[f64; 3]> = queries.iter().map(features).collect();
+    let rows: Vec<[f64; 4]> = queries.iter().map(features).collect();
     let rights = queries.iter().filter(|query| query.is_right).count();
     // As in Platt scaling, one more query of each kind is imagined: a sample without errors does not prove certainty.
     let (sure, unsure) = ((rights + 1) as f64 / (rights + 2) as f64, 1.0 / (queries.len() - rights + 2) as f64);
@@ -98,6 +107,11 @@ mod tests {
         }
     }
 
+    fn with_rarity(rarity: f64) -> Calibration {
+        let (commonness, range) = (Some(0.0), [0.0, 8.6]);
+        Calibration { temperature: 0.05, slope: 1.5, offset: 1.0, rarity, commonness, usual: 7.5, range }
+    }
+
     /// Queries whose first candidates are right with the probabilities of a calibration, and these.
     fn sample(calibration: &Calibration, count: usize) -> (Vec<HeldOutQuery>, Vec<f64>) {
         let mut random = Random::new(3);
@@ -108,6 +122,7 @@ mod tests {
             let p = calibration.confidences(&scores, Some(row))[0];
             let scores = scores.into_iter().map(f64::from).collect();
             let rarity = log_row(row).min(calibration.range[1]) - calibration.usual;
+            let rarity = [rarity.min(0.0), rarity.max(0.0)];
             (HeldOutQuery { is_right: random.uniform() < p, scores, rarity }, p)
         });
         queries.unzip()
@@ -115,14 +130,13 @@ mod tests {
 
     #[test]
     fn confidences_that_were_sampled_from_are_found_again() {
-        let truth =
-            Calibration { temperature: 0.05, slope: 1.5, offset: 1.0, rarity: -0.4, usual: 7.5, range: [0.0, 8.6] };
+        let truth = Calibration { commonness: Some(0.2), ..with_rarity(-0.4) };
         let (queries, probabilities) = sample(&truth, 4000);
-        let usual = UsualRows::of(&[truth.usual, 2.0 * truth.usual - truth.range[1], truth.range[1]]).unwrap();
+        let usual = UsualRows::of(vec![truth.range[0], truth.usual, truth.range[1]]).unwrap();
         let found = most_likely(&queries).with_usual_rows(usual);
         let error = |(query, p): (&HeldOutQuery, &f64)| {
             let scores: Vec<f32> = query.scores.iter().map(|&score| score as f32).collect();
-            let row = ((query.rarity + truth.usual).exp() - 1.0).round() as usize;
+            let row = ((query.rarity[0] + query.rarity[1] + truth.usual).exp() - 1.0).round() as usize;
             (found.confidences(&scores, Some(row))[0] - p).abs()
         };
         let mean = queries.iter().zip(&probabilities).map(error).sum::<f64>() / 4000.0;
@@ -131,9 +145,7 @@ mod tests {
 
     #[test]
     fn rarer_words_are_never_surer() {
-        let easier =
-            Calibration { temperature: 0.05, slope: 1.5, offset: 1.0, rarity: 0.4, usual: 7.5, range: [0.0, 8.6] };
-        assert_eq!(most_likely(&sample(&easier, 1000).0).rarity, 0.0);
+        assert_eq!(most_likely(&sample(&with_rarity(0.4), 1000).0).rarity, 0.0);
     }
 
     #[test]
@@ -141,7 +153,7 @@ mod tests {
         for (is_right, scores) in
             [(true, vec![0.9, 0.1]), (false, vec![0.9, 0.1]), (true, vec![0.5; 20]), (true, vec![0.5])]
         {
-            let query = || HeldOutQuery { is_right, scores: scores.clone(), rarity: 0.0 };
+            let query = || HeldOutQuery { is_right, scores: scores.clone(), rarity: [0.0; 2] };
             let found = most_likely(&(0..20).map(|_| query()).collect::<Vec<_>>());
             assert!(found.is_valid(), "{found:?}");
             let scores: Vec<f32> = scores.iter().map(|&score| score as f32).collect();

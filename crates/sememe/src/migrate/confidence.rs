@@ -12,7 +12,7 @@ use crate::vectors::Matrix;
 /// Nearest rows whose cosines are looked at.
 pub(super) const NEAREST: usize = 10;
 /// Wide priors: they matter for few pairs only, and where all of them are right or wrong.
-const PRIOR: Prior = Prior { means: [0.0; 3], deviations: [10.0; 3], least: [f64::NEG_INFINITY; 3] };
+const PRIOR: Prior<3> = Prior { means: [0.0; 3], deviations: [10.0; 3], least: [f64::NEG_INFINITY; 3] };
 
 /// The probability that the first row that a mapped query finds in the old index is the one that the new model would find
 /// first in an index of its own: a logistic regression on the cosine of the first row, and on how far it lies above the mean

@@ -10,7 +10,8 @@ use serde::{Deserialize, Serialize};
 /// `offset + rarity (log(1 + row) - usual) + slope log(w_k / Σ_{j≠k} w_j)`,
 ///
 /// where `row` is the row of the query: vectors of words are sorted by frequency, and rare words are harder to
-/// translate. The confidence falls with the rank. Confidences of one query may add up to more than 1, as a word may have
+/// translate. Rows before the usual one have a factor of their own in place of `rarity`: the most frequent words, such as
+/// articles and pronouns, are hard to translate, too. The confidence falls with the rank. Confidences of one query may add up to more than 1, as a word may have
 /// several right translations.
 ///
 /// The parameters are estimated on held-out translations, for each criterion and pair of views: about 80 % of the first
@@ -24,32 +25,37 @@ pub struct Calibration {
     pub slope: f64,
     /// Added to the log-odds.
     pub offset: f64,
-    /// Added to the log-odds for each unit of the logarithm of the query's row.
+    /// Added to the log-odds for each unit of the logarithm of the query's row, above the usual one.
     pub rarity: f64,
-    /// The mean logarithm of the rows of held-out words of the view of queries; used for a query without a row.
+    /// The same below the usual one; `None` if it is `rarity`, as in files of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commonness: Option<f64>,
+    /// The median logarithm of the rows of held-out words of the view of queries; used for a query without a row.
     pub usual: f64,
     /// The smallest and the largest logarithm of these rows. Beyond them nothing was measured, and nothing changes.
     pub range: [f64; 2],
 }
 
-/// The logarithms of the rows of some words: their mean, the smallest and the largest.
+/// The logarithms of the rows of some words: their median, the smallest and the largest.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct UsualRows {
-    mean: f64,
+    median: f64,
     range: [f64; 2],
 }
 
 impl UsualRows {
     /// `None` without rows.
-    pub(crate) fn of(logs: &[f64]) -> Option<Self> {
-        let least = logs.iter().copied().reduce(f64::min)?;
-        let most = logs.iter().copied().reduce(f64::max)?;
-        Some(UsualRows { mean: logs.iter().sum::<f64>() / logs.len() as f64, range: [least, most] })
+    pub(crate) fn of(mut logs: Vec<f64>) -> Option<Self> {
+        logs.sort_by(f64::total_cmp);
+        let range = [*logs.first()?, *logs.last()?];
+        Some(UsualRows { median: logs[logs.len() / 2], range })
     }
 
-    /// How rare a word with this logarithm of its row is.
-    pub(crate) fn rarity(&self, log_row: f64) -> f64 {
-        log_row.max(self.range[0]).min(self.range[1]) - self.mean
+    /// How common and how rare a word with this logarithm of its row is: its distance from the median, if it is below or
+    /// above.
+    pub(crate) fn rarity(&self, log_row: f64) -> [f64; 2] {
+        let distance = log_row.max(self.range[0]).min(self.range[1]) - self.median;
+        [distance.min(0.0), distance.max(0.0)]
     }
 }
 
@@ -79,7 +85,7 @@ impl Calibration {
 
     /// Whether all parameters are possible.
     pub fn is_valid(&self) -> bool {
-        let all = [self.offset, self.rarity, self.usual, self.range[0], self.range[1]];
+        let all = [self.offset, self.rarity, self.commonness(), self.usual, self.range[0], self.range[1]];
         let is_positive = |x: f64| x > 0.0 && x.is_finite();
         is_positive(self.temperature) && is_positive(self.slope) && all.iter().all(|x| x.is_finite())
     }
@@ -99,14 +105,18 @@ impl Calibration {
     /// ```
     pub fn confidences(&self, scores: &[f32], row: Option<usize>) -> Vec<f64> {
         let scores: Vec<f64> = scores.iter().map(|&score| f64::from(score)).collect();
-        let usual = UsualRows { mean: self.usual, range: self.range };
-        let rarity = row.map_or(0.0, |row| usual.rarity(log_row(row)));
-        let base = self.offset + self.rarity * rarity;
+        let usual = UsualRows { median: self.usual, range: self.range };
+        let [common, rare] = row.map_or([0.0; 2], |row| usual.rarity(log_row(row)));
+        let base = self.offset + self.commonness() * common + self.rarity * rare;
         log_odds(&scores, self.temperature).map(|odds| logistic(base + self.slope * odds)).collect()
     }
 
+    fn commonness(&self) -> f64 {
+        self.commonness.unwrap_or(self.rarity)
+    }
+
     /// The same parameters for queries of which these rows are usual.
-    pub(crate) fn with_usual_rows(self, UsualRows { mean: usual, range }: UsualRows) -> Self {
+    pub(crate) fn with_usual_rows(self, UsualRows { median: usual, range }: UsualRows) -> Self {
         Calibration { usual, range, ..self }
     }
 
@@ -118,6 +128,7 @@ impl Calibration {
             slope: mean(&|one| one.slope.ln()).exp(),
             offset: mean(&|one| one.offset),
             rarity: mean(&|one| one.rarity),
+            commonness: Some(mean(&Calibration::commonness)),
             usual: mean(&|one| one.usual),
             range: [0, 1].map(|end| mean(&|one| one.range[end])),
         })
@@ -137,10 +148,11 @@ mod tests {
         #[test]
         fn confidences_are_probabilities_and_fall_with_the_rank(
             mut scores in prop::collection::vec(-50.0_f32..50.0, 1..30), temperature in 0.01_f64..30.0,
-            slope in 0.1_f64..5.0, offset in -3.0_f64..3.0, rarity in -1.0_f64..1.0, row: usize,
+            slope in 0.1_f64..5.0, offset in -3.0_f64..3.0, rarity in -1.0_f64..1.0,
+            commonness in prop::option::of(-1.0_f64..1.0), row: usize,
         ) {
             scores.sort_by(|a, b| b.total_cmp(a));
-            let calibration = Calibration { temperature, slope, offset, rarity, usual: 5.0, range: [0.0, 10.0] };
+            let calibration = Calibration { temperature, slope, offset, rarity, commonness, usual: 5.0, range: [0.0, 10.0] };
             let confidences = calibration.confidences(&scores, Some(row));
             prop_assert!(confidences.iter().all(|p| (0.0..=1.0).contains(p)), "{confidences:?}");
             prop_assert!(confidences.is_sorted_by(|a, b| a >= b), "{confidences:?}");
@@ -148,9 +160,29 @@ mod tests {
     }
 
     #[test]
+    fn common_words_have_a_factor_of_their_own_or_that_of_rare_ones() {
+        let confidence = |commonness: &str, row| {
+            let json = format!(
+                r#"{{"temperature": 1, "slope": 1, "offset": 0, "rarity": -0.5, {commonness} "usual": 4, "range": [0, 9]}}"#
+            );
+            serde_json::from_str::<Calibration>(&json).unwrap().confidences(&[1.0, 0.5], Some(row))[0]
+        };
+        assert_eq!(confidence("", 3), confidence(r#""commonness": -0.5,"#, 3));
+        assert!(confidence(r#""commonness": 0.5,"#, 3) < confidence("", 3));
+        assert_eq!(confidence(r#""commonness": 0.5,"#, 3000), confidence("", 3000));
+    }
+
+    #[test]
     fn the_only_target_is_certain_and_no_target_is_no_error() {
-        let calibration =
-            Calibration { temperature: 0.1, slope: 1.0, offset: 0.0, rarity: 0.0, usual: 0.0, range: [0.0; 2] };
+        let calibration = Calibration {
+            temperature: 0.1,
+            slope: 1.0,
+            offset: 0.0,
+            rarity: 0.0,
+            commonness: None,
+            usual: 0.0,
+            range: [0.0; 2],
+        };
         assert_eq!(calibration.confidences(&[0.3], None), [1.0]);
         assert!(calibration.confidences(&[], None).is_empty());
     }

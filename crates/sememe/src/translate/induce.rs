@@ -251,8 +251,15 @@ mod tests {
         let source = rows(&[1.0, 0.5, 1.0, 0.1, 0.5, -1.0, 0.0, 0.0]);
         let target = rows(&[1.0, 0.0, -0.2, -1.0]);
         let back = retriever(&target, &source);
-        let calibration =
-            Calibration { temperature: 0.1, slope: 1.0, offset: 0.0, rarity: 0.0, usual: 0.0, range: [0.0; 2] };
+        let calibration = Calibration {
+            temperature: 0.1,
+            slope: 1.0,
+            offset: 0.0,
+            rarity: 0.0,
+            commonness: None,
+            usual: 0.0,
+            range: [0.0; 2],
+        };
         let induction = Induction {
             views: ["a", "b"].map(str::to_owned),
             words: 4,
