@@ -24,7 +24,6 @@ Self = TypeVar("Self", bound="Aligner")
 
 #: Parameters that are passed on unchanged, and their names in the engine.
 PARAMETERS = {
-    "exponent": "exponent",
     "dewhiten": "dewhiten",
     "ridge": "ridge",
     "solver": "solver",
@@ -183,7 +182,10 @@ class Aligner(FittedModel):
         if size not in (None, "auto") and not (isinstance(size, (int, np.integer)) and size >= 0):
             problem = "it must be a number of dimensions, 'auto', or None for the smallest dimension of a view"
             raise ValueError(f"n_components is {size!r}: {problem}")
-        for name in ("exponent", "ridge", "monolingual", "tol"):
+        exponent = ours.get("exponent")
+        if not isinstance(exponent, (int, float, np.number, type(None))) and exponent != "auto":
+            raise ValueError(f"exponent is {exponent!r}: it must be a number, 'auto', or None for the posterior mean")
+        for name in ("ridge", "monolingual", "tol"):
             if not isinstance(ours.get(name, 0.0), (int, float, np.number, type(None))):
                 raise ValueError(f"{name} is {ours[name]!r}: it must be a number")
         # The engine has defaults for parameters that an estimator does not have.
@@ -191,6 +193,10 @@ class Aligner(FittedModel):
         for name in ("shrinkage", "finish", "spelling"):
             if name in ours:
                 fitting[name] = spelled(ours[name])
+        if ours.get("criterion") is not None:
+            fitting["criterion"] = str(ours["criterion"])
+        if exponent is not None:
+            fitting["exponent"] = str(exponent)
         if init == "random":
             fitting["random"] = int(ours["random_state"] or 0)
         return {**fitting, "method": self._method, "latent": None if size is None else str(size), "pivot": pivot}

@@ -30,13 +30,18 @@ class IBFA(Aligner):
     spelling
         Whether words are compared by their spelling, too: None, or ``"auto"`` (where held-out pairs clearly gain; not without
         shrinkage). It concerns views of words alone; where it is used, their latent vectors have further columns.
+    criterion
+        ``"csls:k=auto"`` or ``"isf:beta=auto"``: held-out pairs choose the parameter, and ``auto`` means this criterion in a space
+        that is written. By default ``auto`` is CSLS.
     normalize
         Preparation of the vectors: ``"unit"`` (length 1), ``"center"``, ``"standardize"``, several of them, or None. The default,
         ``"auto"``, scales the vectors of words (:class:`Embeddings`) to length 1 and takes arrays as they are.
     lower
         Lower-case the words of embeddings and dictionaries.
     exponent
-        Weight latent coordinates by this power of their correlation; by default 1/2, the posterior mean ``E[z|x]``.
+        Weight latent coordinates by this power of their correlation; by default 1/2, the posterior mean ``E[z|x]``. ``"auto"``
+        weights them where the views are compared, by a power from 0 to 1 that held-out pairs choose, and 1/2 unless another one is
+        clearly better; latent vectors stay posterior means.
     dewhiten
         Undo the whitening after the rotation.
 
@@ -66,15 +71,17 @@ class IBFA(Aligner):
         shrinkage: float | str | None = DEFAULTS["shrinkage"],
         finish: int | str | None = DEFAULTS["finish"],
         spelling: str | None = DEFAULTS["spelling"],
+        criterion: str | None = None,
         normalize: Steps = "auto",
         lower: bool = False,
-        exponent: float | None = None,
+        exponent: float | str | None = None,
         dewhiten: bool = DEFAULTS["dewhiten"],
     ):
         self.n_components = n_components
         self.shrinkage = shrinkage
         self.finish = finish
         self.spelling = spelling
+        self.criterion = criterion
         self.normalize = normalize
         self.lower = lower
         self.exponent = exponent
@@ -122,6 +129,7 @@ class MBFA(Aligner):
         shrinkage: float | str | None = DEFAULTS["shrinkage"],
         finish: int | str | None = DEFAULTS["finish"],
         spelling: str | None = DEFAULTS["spelling"],
+        criterion: str | None = None,
         normalize: Steps = "auto",
         lower: bool = False,
         monolingual: float | None = None,
@@ -135,6 +143,7 @@ class MBFA(Aligner):
         self.shrinkage = shrinkage
         self.finish = finish
         self.spelling = spelling
+        self.criterion = criterion
         self.normalize = normalize
         self.lower = lower
         self.monolingual = monolingual

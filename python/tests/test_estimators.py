@@ -260,7 +260,7 @@ def test_errors_name_the_parameters_of_python(tmp_path):
         (lambda: sememe.IBFA(1.5).fit([X, Y]), "^n_components is 1.5"),
         (lambda: sememe.CCA("auto", algorithm="nipals").fit([X, Y]), "^n_components is 'auto': .*algorithm='exact'"),
         (lambda: sememe.IBFA(-1).fit([X, Y]), "^n_components is -1: .*'auto', or None"),
-        (lambda: sememe.IBFA(exponent="half").fit([X, Y]), "^exponent is 'half': it must be a number"),
+        (lambda: sememe.IBFA(exponent="half").fit([X, Y]), "^exponent is 'half': it must be a number, 'auto'"),
         (lambda: sememe.MBFA(tol="little").fit([X, Y]), "^tol is 'little': it must be a number"),
         (lambda: sememe.IBFA(normalize="square").fit([X, Y]), "^normalize is square"),
         (lambda: sememe.MBFA(monolingual=-1.0).fit([X, Y]), "^monolingual is -1"),

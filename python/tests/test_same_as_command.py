@@ -260,6 +260,13 @@ TABLE: dict[str, Case] = {
     "align: finish": aligned(
         "en fr", ["--latent", 30, "--shrinkage", 0.3, "--finish", 2], lambda: sememe.IBFA(30, shrinkage=0.3, finish=2)
     ),
+    "align: exponent": aligned(
+        "en fr", ["--latent", 30, "--shrinkage", 0.3, "--exponent", "auto"], lambda: sememe.IBFA(30, shrinkage=0.3, exponent="auto")
+    ),
+    "align: criterion": aligned(
+        "en fr", ["--latent", 30, "--shrinkage", 0.3, "--criterion", "csls:k=auto"],
+        lambda: sememe.IBFA(30, shrinkage=0.3, criterion="csls:k=auto"),
+    ),
     "align: least squares": aligned(
         "en fr", ["--method", "least-squares", "--ridge", 0.1, "--normalize", "none"],
         lambda: sememe.LeastSquares(ridge=0.1, normalize=None),

@@ -55,16 +55,9 @@ impl Alignment {
         fitting: Fitting,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Fitted> {
-        let (evidence, fit) = (gathering.options()?, fitting.options()?);
+        let options = fitting.align_options()?.with_evidence(gathering.options()?);
         let (views, tuples) = data.views(py)?;
-        let fitted = run(py, progress, move |monitor| {
-            align::fit(
-                views,
-                &tuples,
-                &align::AlignOptions::default().with_evidence(evidence).with_fit(fit).with_resume(None),
-                &**monitor,
-            )
-        })?;
+        let fitted = run(py, progress, move |monitor| align::fit(views, &tuples, &options, &**monitor))?;
         Ok(new_fit(fitted.alignment, &fitted.warnings))
     }
 
@@ -75,11 +68,9 @@ impl Alignment {
         fitting: Fitting,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Fitted> {
-        let (evidence, fit) = (evidence.get().0.clone(), fitting.options()?);
-        let (alignment, warnings) = run(py, progress, move |monitor| {
-            let options = align::AlignOptions::default().with_fit(fit);
-            align::fit_evidence(evidence, &options, &**monitor)
-        })?;
+        let (evidence, options) = (evidence.get().0.clone(), fitting.align_options()?);
+        let (alignment, warnings) =
+            run(py, progress, move |monitor| align::fit_evidence(evidence, &options, &**monitor))?;
         Ok(new_fit(alignment, &warnings))
     }
 

@@ -30,7 +30,7 @@ pub fn evaluate_translation(
     seed: u64,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<String> {
-    let criterion = Criterion::from_str(criterion).map_err(exception)?;
+    let criterion = space.get().shared().alignment().criterion_called(criterion).map_err(exception)?;
     let oov = match oov {
         "skip" => Oov::Skip,
         "wrong" => Oov::Wrong,

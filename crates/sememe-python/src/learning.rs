@@ -1,7 +1,6 @@
 //! Fits with self-learning: pairs are induced from the vectors.
 
 use pyo3::prelude::*;
-use sememe::align;
 use sememe::learn::{LearnOptions, Learned};
 
 use crate::alignment::{Alignment, FitWarnings, new_fit};
@@ -29,12 +28,11 @@ pub fn learn(
     learning: Learning,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<(Alignment, FitWarnings, String)> {
-    let (evidence, fit) = (gathering.options()?, fitting.options()?);
+    let align = fitting.align_options()?.with_evidence(gathering.options()?);
     let (trust, is_unsupervised, seed) =
         (learning.trust.parse().map_err(exception)?, learning.unsupervised, learning.seed);
     let (views, tuples) = data.views(py)?;
     let Learned { fitted, report, .. } = run(py, progress, move |monitor| {
-        let align = align::AlignOptions::default().with_evidence(evidence).with_fit(fit).with_resume(None);
         sememe::learn::learn(
             views,
             &tuples,

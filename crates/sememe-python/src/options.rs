@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
+use sememe::align::AlignOptions;
 use sememe::evaluate::{DEPTH, MAX_SENTENCES, SIF_A, SentenceOptions};
 use sememe::model::FitOptions;
 use sememe::model::mbfa::{Solver, Start};
@@ -45,7 +46,10 @@ pub struct Fitting {
     #[pyo3(default)]
     spelling: Option<String>,
     #[pyo3(default)]
-    exponent: Option<f64>,
+    exponent: Option<String>,
+    /// The criterion whose parameter is chosen.
+    #[pyo3(default)]
+    criterion: Option<String>,
     #[pyo3(default)]
     dewhiten: Option<bool>,
     #[pyo3(default)]
@@ -64,11 +68,16 @@ pub struct Fitting {
 }
 
 impl Fitting {
+    /// Options of an alignment with these of its fit.
+    pub fn align_options(&self) -> PyResult<AlignOptions> {
+        let criterion = self.criterion.as_deref().map(str::parse).transpose().map_err(exception)?;
+        Ok(AlignOptions::default().with_fit(self.options()?).with_criterion(criterion))
+    }
+
     /// The options of the library.
     pub fn options(&self) -> PyResult<FitOptions> {
         let mut options = FitOptions::default()
             .with_method(self.method.as_deref().map(str::parse).transpose().map_err(exception)?)
-            .with_exponent(self.exponent)
             .with_pivot(self.pivot.clone());
         if let Some(latent) = &self.latent {
             options.latent = latent.parse().map_err(exception)?;
@@ -81,6 +90,9 @@ impl Fitting {
         }
         if let Some(spelling) = &self.spelling {
             options.spelling = spelling.parse().map_err(exception)?;
+        }
+        if let Some(exponent) = &self.exponent {
+            options.exponent = exponent.parse().map_err(exception)?;
         }
         options.dewhiten = self.dewhiten.unwrap_or(options.dewhiten);
         options.ridge = self.ridge.unwrap_or(options.ridge);

@@ -97,7 +97,7 @@ impl Space {
         progress: Option<Py<PyAny>>,
     ) -> PyResult<(Found<'py>, usize)> {
         let queries = finite_rows(queries, "the array of queries")?;
-        let criterion = Criterion::from_str(criterion).map_err(exception)?;
+        let criterion = self.space.alignment().criterion_called(criterion).map_err(exception)?;
         check_count(k, self.open_views(py, &from, &to)?.1.len())?;
         let space = self.space.clone();
         let (hits, zeros) = run(py, progress, move |monitor| {
@@ -123,7 +123,7 @@ impl Space {
         progress: Option<Py<PyAny>>,
     ) -> PyResult<(Candidates, Unknown, usize, Option<Batch>)> {
         let options = TranslateOptions::default()
-            .with_criterion(Criterion::from_str(criterion).map_err(exception)?)
+            .with_criterion(self.space.alignment().criterion_called(criterion).map_err(exception)?)
             .with_candidates(k);
         check_count(k, self.open_views(py, &from, &to)?.1.len())?;
         let (space, vectors) = (self.space.clone(), vectors.map(|vectors| vectors.get().0.clone()));
@@ -161,7 +161,7 @@ impl Space {
         progress: Option<Py<PyAny>>,
     ) -> PyResult<(InducedRows<'py>, Option<Batch>)> {
         let options = InduceOptions::default()
-            .with_criterion(Criterion::from_str(criterion).map_err(exception)?)
+            .with_criterion(self.space.alignment().criterion_called(criterion).map_err(exception)?)
             .with_mutual(mutual)
             .with_min_confidence((min_confidence > 0.0).then_some(min_confidence))
             .with_max_words(max_words);

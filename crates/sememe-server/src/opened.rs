@@ -240,7 +240,8 @@ impl Opened {
 
     /// Whether confidences come with the usual criterion.
     pub(crate) fn has_confidences(&self) -> bool {
-        self.space.alignment().calibrations.iter().any(|pair| pair.criterion == Criterion::AUTO)
+        let alignment = self.space.alignment();
+        alignment.calibrations.iter().any(|pair| pair.criterion == alignment.usual_criterion())
     }
 
     /// Waits until nobody else prepares a retriever between two views. Others that need the same one wait for it.

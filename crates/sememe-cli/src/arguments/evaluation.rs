@@ -80,8 +80,8 @@ pub struct EvaluateTranslation {
     /// en-fr.5000-6500.txt
     #[arg(long, value_name = "FILE|FOLDER")]
     pub gold: PathBuf,
-    /// Criterion that ranks candidates: auto (csls), nn (cosine), csls, isf (inverted softmax), corrected, dot, l2, pmi or
-    /// logp. Some have parameters: csls:k=10,words=50000 isf:beta=30,sample=10000 corrected:pool=5000. Several may be given,
+    /// Criterion that ranks candidates: auto (csls, or what --criterion of align chose), nn (cosine), csls, isf (inverted
+    /// softmax), corrected, dot, l2, pmi or logp. Some have parameters: csls:k=10,words=50000 isf:beta=30,sample=10000 corrected:pool=5000. Several may be given,
     /// separated by commas
     #[arg(long, default_value = "auto", value_name = "CRITERION")]
     pub criterion: Vec<Criteria>,

@@ -2,7 +2,8 @@
 
 use clap::{Args, ValueEnum};
 use sememe::model::mbfa::{MbfaOptions, Solver, Start};
-use sememe::model::{FinishSteps, FitOptions, LatentSize, Method, Shrinkage, SpellingUse};
+use sememe::model::{Exponent, FinishSteps, FitOptions, LatentSize, Method, Shrinkage, SpellingUse};
+use sememe::retrieve::TunedCriterion;
 
 /// How to fit a model.
 #[derive(Args)]
@@ -27,9 +28,14 @@ pub struct Fitting {
     /// without shrinkage)
     #[arg(long, default_value_t = FitOptions::default().spelling, value_name = "HOW")]
     pub spelling: SpellingUse,
-    /// ibfa: weight latent coordinates by this power of their canonical correlation [default: 0.5, the posterior mean]
+    /// Weight latent coordinates by this power of their canonical correlation: a number (ibfa), or auto (ibfa and mbfa:
+    /// chosen on held-out translations for each pair of views) [default: 0.5, the posterior mean]
     #[arg(long, value_name = "POWER")]
-    pub exponent: Option<f64>,
+    pub exponent: Option<Exponent>,
+    /// Choose the parameter of a criterion on held-out translations, csls:k=auto or isf:beta=auto; translate, evaluate and
+    /// lexicon induce then use it unless another one is asked for
+    #[arg(long, value_name = "CRITERION")]
+    pub criterion: Option<TunedCriterion>,
     /// ibfa, cca: undo the whitening after the rotation
     #[arg(long)]
     pub dewhiten: bool,
@@ -61,7 +67,7 @@ impl Fitting {
             .with_shrinkage(self.shrinkage)
             .with_finish(self.finish)
             .with_spelling(self.spelling)
-            .with_exponent(self.exponent)
+            .with_exponent(self.exponent.unwrap_or_default())
             .with_dewhiten(self.dewhiten)
             .with_ridge(self.ridge)
             .with_pivot(self.pivot.clone())

@@ -38,7 +38,7 @@ pub use self::paging::Page;
 use self::reading::parse_format;
 pub use self::reading::{Named, READING, Reading};
 pub use self::reproduction::Reproduce;
-pub use self::retrieval::{Criteria, Export, Neighbors, Ranking};
+pub use self::retrieval::{AskedCriterion, Criteria, Export, Neighbors, Ranking};
 pub use self::sampling::{EvaluateNoise, Sample};
 pub use self::serving::{SERVING, Serve, Serving};
 pub use self::shell::{Completions, Man};

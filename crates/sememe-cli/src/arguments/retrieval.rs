@@ -6,32 +6,65 @@ use std::str::FromStr;
 
 use clap::Args;
 use sememe::retrieve::{Criterion, Metric};
+use sememe::space::Space;
 use sememe::vectors::Format;
 
 /// How candidates are ranked.
 #[derive(Args)]
 pub struct Ranking {
-    /// Criterion that ranks candidates: auto (csls), nn (cosine), csls, isf (inverted softmax), corrected, dot, l2, pmi or
-    /// logp. Some have parameters: csls:k=10,words=50000 isf:beta=30,sample=10000 corrected:pool=5000
+    /// Criterion that ranks candidates: auto (csls, or what --criterion of align chose), nn (cosine), csls, isf (inverted
+    /// softmax), corrected, dot, l2, pmi or logp. Some have parameters: csls:k=10,words=50000 isf:beta=30,sample=10000
+    /// corrected:pool=5000
     #[arg(long, default_value = "auto", value_name = "CRITERION")]
-    pub criterion: Criterion,
+    pub criterion: AskedCriterion,
+}
+
+/// A criterion, or that of a space.
+#[derive(Clone, Copy)]
+pub struct AskedCriterion(Option<Criterion>);
+
+impl FromStr for AskedCriterion {
+    type Err = sememe::Error;
+
+    fn from_str(text: &str) -> Result<Self, sememe::Error> {
+        let criterion = text.parse()?;
+        Ok(AskedCriterion((!text.trim().eq_ignore_ascii_case("auto")).then_some(criterion)))
+    }
+}
+
+impl AskedCriterion {
+    /// The criterion in a space.
+    pub fn in_space(self, space: &Space) -> Criterion {
+        self.0.unwrap_or_else(|| space.alignment().usual_criterion())
+    }
+
+    /// The criterion where there is no space.
+    pub fn without_space(self) -> Criterion {
+        self.0.unwrap_or(Criterion::AUTO)
+    }
 }
 
 /// Criteria that are separated by commas.
 #[derive(Clone)]
-pub struct Criteria(Vec<Criterion>);
+pub struct Criteria(Vec<AskedCriterion>);
 
 impl FromStr for Criteria {
     type Err = sememe::Error;
 
     fn from_str(text: &str) -> Result<Self, sememe::Error> {
-        Criterion::parse_list(text).map(Criteria)
+        match text.parse() {
+            Ok(one) => Ok(Criteria(vec![one])),
+            Err(_) => {
+                let criteria = Criterion::parse_list(text)?.into_iter();
+                Ok(Criteria(criteria.map(|criterion| AskedCriterion(Some(criterion))).collect()))
+            }
+        }
     }
 }
 
 impl Criteria {
     /// All criteria of an option that was given any number of times.
-    pub fn all(given: &[Self]) -> Vec<Criterion> {
+    pub fn all(given: &[Self]) -> Vec<AskedCriterion> {
         given.iter().flat_map(|criteria| criteria.0.iter().copied()).collect()
     }
 }

@@ -140,6 +140,7 @@ fn space(arguments: &Inspect, global: &Global) -> anyhow::Result<()> {
             ("fitted on", format!("{} tuples{likelihood}", count(summary.tuples as usize))),
             ("correlations", spectrum(&summary.canonical_correlations)),
             ("finish", finishes),
+            ("criterion", summary.criterion.to_string()),
             ("case", case(summary.casing).to_owned()),
             ("prepared by", steps(&summary.normalize)),
         ]);

@@ -14,7 +14,7 @@ pub fn induce(arguments: &Induce, global: &Global) -> anyhow::Result<()> {
     let Induce { from, to, .. } = arguments;
     let mut stopwatch = Stopwatch::start(global);
     let space = Space::open(&arguments.space)?;
-    let criterion = arguments.ranking.criterion;
+    let criterion = arguments.ranking.criterion.in_space(&space);
     let options = InduceOptions::default()
         .with_criterion(criterion)
         .with_mutual(arguments.mutual)

@@ -28,7 +28,7 @@ pub fn run(arguments: &Translate, global: &Global) -> anyhow::Result<()> {
     let space = Space::open(&arguments.space)?;
     let translator = open(&space, arguments, global)?;
     if !translator.has_confidences() {
-        let criterion = arguments.ranking.criterion;
+        let criterion = arguments.ranking.criterion.in_space(&space);
         let why = match space.alignment().calibrations.is_empty() {
             true => "the space has none: it was aligned without words to calibrate them by".to_owned(),
             false => format!("{criterion} has none: nn, csls, isf and pmi have, without parameters"),
@@ -44,8 +44,9 @@ pub fn run(arguments: &Translate, global: &Global) -> anyhow::Result<()> {
         (None, []) if io::stdin().is_terminal() && table.is_none() => return prompt(&translator, arguments, global),
         (Some(_), _) | (None, []) => {
             let mut input = BufReader::new(io::stdin());
-            let needs_all =
-                global.json || table.is_some() || matches!(arguments.ranking.criterion, Criterion::Corrected { .. });
+            let needs_all = global.json
+                || table.is_some()
+                || matches!(arguments.ranking.criterion.in_space(&space), Criterion::Corrected { .. });
             match needs_all {
                 // One JSON object, or queries that are ranked against each other.
                 true => std::iter::from_fn(|| arrived(&mut input).transpose()).collect::<Result<Vec<_>, _>>()?.concat(),
@@ -87,7 +88,7 @@ fn table_format(path: &Path) -> anyhow::Result<TableFormat> {
 
 fn open(space: &Space, arguments: &Translate, global: &Global) -> anyhow::Result<Translator> {
     let options = TranslateOptions::default()
-        .with_criterion(arguments.ranking.criterion)
+        .with_criterion(arguments.ranking.criterion.in_space(space))
         .with_candidates(arguments.candidates.get())
         .with_min_confidence(arguments.min_confidence);
     let bar = Bar::new(global, "comparing words");

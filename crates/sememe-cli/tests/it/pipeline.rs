@@ -115,6 +115,24 @@ fn a_finish_is_said_and_its_coordinates_can_be_written() {
     assert!(text(&same.stderr).contains("must name another view"), "{}", text(&same.stderr));
 }
 
+#[test]
+fn a_chosen_exponent_and_criterion_are_said_and_used() {
+    let folder = tempfile::tempdir().unwrap();
+    let small = ["--max-words", "1500", "--latent", "40", "--shrinkage", "0.4", "--finish", "none"];
+    let chosen = ["--exponent", "auto", "--criterion", "csls:k=auto"];
+    let aligned = align(folder.path(), "space", &[&small[..], &chosen].concat());
+    assert!(aligned["finishes"][0]["exponent"].is_number(), "{aligned}");
+    assert!(aligned["criterion"].as_str().unwrap().starts_with("csls"), "{aligned}");
+    let translated = json(folder.path(), &["translate", "space", "--from", "fi", "--to", "ru", "koira"]);
+    assert_eq!(translated["criterion"], aligned["criterion"]);
+    assert_eq!(json(folder.path(), &["inspect", "space"])["criterion"], aligned["criterion"]);
+    let asked = sememe(
+        folder.path(),
+        &["translate", "space", "--from", "fi", "--to", "ru", "--criterion", "csls:k=auto", "koira"],
+    );
+    assert!(text(&asked.stderr).contains("align --criterion"), "{}", text(&asked.stderr));
+}
+
 /// Vectors of the words `new_york`, `w1`, `w2`, … in three dimensions.
 fn write_vectors(path: &Path, turn: f64) {
     let word = |i: usize| if i == 0 { "new_york".to_owned() } else { format!("w{i}") };

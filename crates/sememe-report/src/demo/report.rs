@@ -71,7 +71,8 @@ impl Demo {
         let mut section = Section::new("translation", "Translation of unseen words");
         section.say(
             "How often the first word of another language by CSLS is a right translation, with 95 % intervals. SVD turns every language \
-             into English; the factor model has a space of its own, in which all pairs of languages are alike.",
+             into English; the factor model has a space of its own. Two languages are compared in their own coordinates of it, as \
+             directions that only the others share would count in the lengths of vectors and so disturb cosines.",
         );
         let all: Vec<usize> = (0..LANGUAGES.len()).collect();
         let (experiment, svd) = self.rival(prepared, Method::Svd, &all)?;

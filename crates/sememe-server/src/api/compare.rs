@@ -43,7 +43,7 @@ pub(crate) async fn compare(State(app): State<Arc<App>>, Body(asked): Body<Compa
     let mut sides = Vec::new();
     for opened in spaces {
         let (from, to) = (opened.view_with_words(&asked.from)?, opened.view_with_words(to)?);
-        let criterion = if from == to { Criterion::Nn } else { Criterion::AUTO };
+        let criterion = if from == to { Criterion::Nn } else { opened.space.alignment().usual_criterion() };
         retriever(&app, &opened, from, to, criterion).await?;
         sides.push(Side { opened, from, to, criterion });
     }

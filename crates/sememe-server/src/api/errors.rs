@@ -38,7 +38,7 @@ pub(crate) struct Errors {
 pub(crate) async fn errors(State(app): State<Arc<App>>, Body(asked): Body<Errors>) -> Result<Json<Value>, Problem> {
     let opened = app.space(asked.space.as_deref())?;
     let (from, to) = (opened.view_with_words(&asked.from)?, opened.view_with_words(&asked.to)?);
-    let criterion = criterion(asked.criterion.as_deref(), Criterion::AUTO)?;
+    let criterion = criterion(&opened, asked.criterion.as_deref(), opened.space.alignment().usual_criterion())?;
     if matches!(criterion, Criterion::Corrected { .. }) {
         return Err(Problem::bad("bad_criterion", "corrected has no score of single pairs; use another criterion"));
     }

@@ -34,15 +34,16 @@ pub(crate) enum Names {
     Several(Vec<String>),
 }
 
-/// The criterion of a request: any spelling that the command takes.
-fn criterion(spelled: Option<&str>, default: Criterion) -> Result<Criterion, Problem> {
+/// The criterion of a request: any spelling that the command takes; `auto` is that of the space.
+fn criterion(opened: &Opened, spelled: Option<&str>, default: Criterion) -> Result<Criterion, Problem> {
     match spelled {
         None => Ok(default),
         Some(spelled) if spelled.len() > 100 => {
             Err(Problem::bad("bad_criterion", format!("the criterion {:?} is too long", shortened(spelled))))
         }
         Some(spelled) => {
-            spelled.parse().map_err(|error: sememe::Error| Problem::bad("bad_criterion", error.to_string()))
+            let called = opened.space.alignment().criterion_called(spelled);
+            called.map_err(|error| Problem::bad("bad_criterion", error.to_string()))
         }
     }
 }

@@ -41,7 +41,8 @@ pub(crate) async fn neighbors(
     let to = asked.to.as_deref().map_or(Ok(from), |name| opened.view_with_words(name))?;
     let is_own = from == to;
     // Within a language there are no two sides whose hubs would have to be told apart.
-    let criterion = criterion(asked.criterion.as_deref(), if is_own { Criterion::Nn } else { Criterion::AUTO })?;
+    let default = if is_own { Criterion::Nn } else { opened.space.alignment().usual_criterion() };
+    let criterion = criterion(&opened, asked.criterion.as_deref(), default)?;
     let k = candidates(asked.k, NEIGHBOURS)?;
     let (source, target) = (opened.views[from].embeddings()?.clone(), opened.views[to].embeddings()?.clone());
     let (mut rows, mut unknown) = (Vec::new(), Vec::new());

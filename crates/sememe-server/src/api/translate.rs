@@ -36,7 +36,7 @@ pub(crate) async fn translate(
     let from = opened.view_with_words(&asked.from)?;
     let to = targets(&opened, from, asked.to.as_ref())?;
     let defaults = TranslateOptions::default();
-    let criterion = criterion(asked.criterion.as_deref(), defaults.criterion)?;
+    let criterion = criterion(&opened, asked.criterion.as_deref(), opened.space.alignment().usual_criterion())?;
     let k = candidates(asked.k, defaults.candidates)?;
     let min_confidence = asked.min_confidence.unwrap_or(defaults.min_confidence);
     if !(0.0..=1.0).contains(&min_confidence) {

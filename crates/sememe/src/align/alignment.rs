@@ -41,6 +41,8 @@ pub struct Alignment {
     pub file_hashes: Vec<Option<String>>,
     /// Calibrated confidences, for pairs of views with enough held-out tuples.
     pub calibrations: Vec<PairCalibration>,
+    /// The criterion whose parameter held-out translations chose, if that was asked for.
+    pub criterion: Option<Criterion>,
     /// The training pairs, so that evaluations can tell whether a query was trained on. `None` for models fitted from
     /// moments, which have no words.
     pub trained: Option<TrainedPairs>,
@@ -84,6 +86,8 @@ struct Metadata {
     /// Empty for models fitted from moments, and in files written before confidences were calibrated by criterion.
     #[serde(default)]
     calibrations: Vec<PairCalibration>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    criterion: Option<Criterion>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     finishes: Vec<FinishMetadata>,
     /// Number of the last latent columns that are of spelling.
@@ -96,6 +100,8 @@ struct Metadata {
 struct FinishMetadata {
     views: [usize; 2],
     steps: usize,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    exponent: Option<f64>,
     #[serde(default)]
     spelling: f64,
 }
@@ -135,6 +141,19 @@ impl Alignment {
             Some(pair) => pair.of_targets(&latent),
             None => latent,
         })
+    }
+
+    /// The criterion for those who do not choose one: the one that was chosen with the space, or [`Criterion::AUTO`].
+    pub fn usual_criterion(&self) -> Criterion {
+        self.criterion.unwrap_or(Criterion::AUTO)
+    }
+
+    /// The criterion of this spelling; `auto` is [`Alignment::usual_criterion`].
+    pub fn criterion_called(&self, spelled: &str) -> Result<Criterion> {
+        match spelled.trim().eq_ignore_ascii_case("auto") {
+            true => Ok(self.usual_criterion()),
+            false => spelled.parse(),
+        }
     }
 
     /// The calibrated confidences of a criterion from one view to another. The fallback for a pair with too few shared tuples
@@ -209,8 +228,14 @@ impl Alignment {
             trace: trace.clone(),
             sources: self.sources.clone(),
             calibrations: self.calibrations.clone(),
+            criterion: self.criterion,
             finishes: (finishes.iter())
-                .map(|&Finish { views, steps, spelling, .. }| FinishMetadata { views, steps, spelling })
+                .map(|&Finish { views, steps, exponent, spelling, .. }| FinishMetadata {
+                    views,
+                    steps,
+                    exponent,
+                    spelling,
+                })
                 .collect(),
             spelling: spelling.as_ref().map(|spelling| spelling.columns),
         };
@@ -257,12 +282,14 @@ impl Alignment {
             });
         }
         let mut finishes = Vec::new();
-        for (number, &FinishMetadata { views: [a, b], steps, spelling }) in metadata.finishes.iter().enumerate() {
+        for (number, &FinishMetadata { views: [a, b], steps, exponent, spelling }) in
+            metadata.finishes.iter().enumerate()
+        {
             if !(a < b && b < views.len()) {
                 return Err(file.error("has a finish of views that are none of its own"));
             }
             let map = |side: usize| file.matrix(&finish_array(number, side), latent, latent).map(Arc::new);
-            finishes.push(Finish { views: [a, b], maps: [map(0)?, map(1)?], steps, spelling });
+            finishes.push(Finish { views: [a, b], maps: [map(0)?, map(1)?], steps, exponent, spelling });
         }
         let spelling = match metadata.spelling {
             Some(columns) if columns == 0 || columns >= latent => {
@@ -302,7 +329,17 @@ impl Alignment {
             }
             false => None,
         };
-        let Metadata { sources, calibrations, .. } = metadata;
-        Ok(Alignment { model, preparation, sources, words, file_hashes, calibrations, trained, trained_rows })
+        let Metadata { sources, calibrations, criterion, .. } = metadata;
+        Ok(Alignment {
+            model,
+            preparation,
+            sources,
+            words,
+            file_hashes,
+            calibrations,
+            criterion,
+            trained,
+            trained_rows,
+        })
     }
 }

@@ -7,12 +7,13 @@
 use std::collections::BTreeMap;
 
 use super::PairCalibration;
-use super::folds::{Answer, Asked, CALIBRATING, Candidates, Folds, MOST_PAIRS, Project};
+use super::few_entries::pairs_with_few;
+use super::folds::{Answer, Asked, CALIBRATING, Candidates, Folds, MOST_PAIRS};
 use super::logistic::{HeldOutQuery, most_likely};
+use super::tuning::compared;
 use crate::error::Result;
 use crate::observe::{Meter, Observer, Stage};
 use crate::retrieve::{Criterion, Generative, PairCoordinates, Retriever, UsualRows, log_row};
-use crate::vectors::Matrix;
 
 /// Criteria with calibrated confidences. The last needs a generative model.
 const CRITERIA: [Criterion; 4] = [Criterion::Nn, Criterion::CSLS, Criterion::ISF, Criterion::Pmi];
@@ -21,12 +22,20 @@ const MIN_QUERIES: usize = 20;
 
 impl Folds<'_> {
     /// The calibrations of all pairs of views with enough held-out entries, or of some of very many pairs: the others have
-    /// their mean.
-    pub(super) fn calibrations(&self, observer: &dyn Observer) -> Result<Vec<PairCalibration>> {
+    /// their mean. A further criterion is calibrated with the usual ones.
+    pub(super) fn calibrations(
+        &self,
+        further: Option<Criterion>,
+        observer: &dyn Observer,
+    ) -> Result<Vec<PairCalibration>> {
+        let all: Vec<Criterion> =
+            CRITERIA.into_iter().chain(further.filter(|further| !CRITERIA.contains(further))).collect();
         let spacing = self.pairs.len().div_ceil(MOST_PAIRS).max(1);
-        let pairs = self.pairs.iter().step_by(spacing);
+        // The mean of the others is surer than what few words say.
+        let few = pairs_with_few(self.given);
+        let pairs = self.pairs.iter().filter(|pair| !few.contains(*pair)).step_by(spacing);
         let directions: Vec<(usize, usize)> = pairs.flat_map(|&pair| self.directions(pair)).collect();
-        let meter = Meter::new(observer, Stage::Calibrating, self.fits.len() * directions.len() * CRITERIA.len());
+        let meter = Meter::new(observer, Stage::Calibrating, self.fits.len() * directions.len() * all.len());
         let mut queries: BTreeMap<([usize; 2], usize), Vec<HeldOutQuery>> = BTreeMap::new();
         for fold in &self.fits {
             for &(from, to) in &directions {
@@ -36,20 +45,13 @@ impl Folds<'_> {
                 let pair = PairCoordinates::of(&fold.model, from, to)?;
                 // Methods without a noise model have no such criteria.
                 let generative = Generative::new(&fold.model, from, to, None).ok();
-                let criteria = CRITERIA.into_iter().enumerate();
+                let criteria = all.iter().copied().enumerate();
                 let possible = criteria.filter(|(_, criterion)| generative.is_some() || !criterion.is_generative());
                 let (of_pair, of_latent): (Vec<_>, Vec<_>) =
                     possible.partition(|(_, criterion)| pair.is_some() && criterion.uses_cosines());
-                let compared = |view: usize, rows: &Matrix, numbers: &[usize]| {
-                    let latent = (fold.project)(view, rows, numbers)?;
-                    Ok(match &pair {
-                        Some(pair) if view == from => pair.of_queries(&latent),
-                        Some(pair) => pair.of_targets(&latent),
-                        None => latent,
-                    })
-                };
                 // Candidates in the coordinates of the pair and latent vectors are not in memory at once.
-                for (criteria, project) in [(of_pair, &(Box::new(compared) as Project)), (of_latent, &fold.project)] {
+                for (criteria, project) in [(of_pair, &compared(fold, pair.as_ref(), from)), (of_latent, &fold.project)]
+                {
                     if criteria.is_empty() {
                         continue;
                     }
@@ -77,7 +79,7 @@ impl Folds<'_> {
                 let usual = self.usual_rows((from, to)).or_else(|| self.usual_rows((to, from))).unwrap_or_default();
                 PairCalibration {
                     views: [from, to].map(|view| self.names[view].clone()),
-                    criterion: CRITERIA[number],
+                    criterion: all[number],
                     calibration: shared.with_usual_rows(usual),
                 }
             })

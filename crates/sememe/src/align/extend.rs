@@ -4,14 +4,15 @@
 //! the space: with `M_i` the posterior covariance given view `i` alone, `M_O⁻¹ = I + Σ (M_i⁻¹ - I)` and
 //! `m = M_O Σ M_i⁻¹ E[z|x_i]`. The vectors that the space was fitted on are not needed.
 
+use super::comparing::{Wanted, finish_and_calibrate};
 use super::extension::{Extension, is_generative, not_extendable};
 use super::folds::{ENOUGH_OF_VERY_MANY, MOST_PAIRS, splits, splits_until};
 use super::span::{Span, is_shrunk};
-use super::{Alignment, Confidences, ShrinkageRule, finish_and_calibrate};
+use super::{Alignment, Confidences, ShrinkageRule};
 use crate::error::{Error, Result};
 use crate::lexicon::{TrainedPairs, TrainedRows, Tuples};
 use crate::model::new_view::NewView;
-use crate::model::{FitOptions, FitWarning, LatentView, Method, Shrinkage};
+use crate::model::{Exponent, FitOptions, FitWarning, LatentView, Method, Shrinkage};
 use crate::moments::Source;
 use crate::observe::{Observer, Remembering};
 use crate::vectors::{Label, View};
@@ -112,8 +113,9 @@ fn extend_meanings(
     let folds = extension.folds(&splits, tuples, &options, observer);
     let project = extension.project(fitted);
     let finish = options.finish_for(alignment.model.method, alignment.model.latent());
-    let wanted = (finish, Confidences::Calibrated);
-    let compared = finish_and_calibrate(folds, &extended.model, (&project, tuples), wanted, None, observer)?;
+    let wanted =
+        Wanted { exponent: Exponent::PosteriorMean, finish, criterion: None, confidences: Confidences::Calibrated };
+    let compared = finish_and_calibrate(folds, &extended.model, (&project, tuples, tuples), wanted, None, observer)?;
     extended.model.finishes.extend(compared.finishes);
     extended.calibrations.extend(compared.calibrations);
     let named = |view: usize| extended.model.views[view].name.clone();

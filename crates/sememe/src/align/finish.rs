@@ -44,6 +44,8 @@ pub(super) struct Finisher {
     views: [usize; 2],
     /// Maps from latent vectors to the coordinates that the finish starts from.
     start: Option<PairCoordinates>,
+    /// The exponent of these, where it was chosen.
+    exponent: Option<f64>,
     /// The words of both views that take part, as unit vectors.
     words: [Matrix; 2],
     /// Distinct pairs of words that are compared, ascending.
@@ -74,6 +76,7 @@ impl Finisher {
         observer: &dyn Observer,
     ) -> Result<Option<Self>> {
         let start = PairCoordinates::of(model, views[0], views[1])?;
+        let exponent = model.finish(views).and_then(|finish| finish.exponent);
         let mut words = match &start {
             Some(pair) => {
                 // The latent vectors of one view are freed before the other view is mapped.
@@ -118,7 +121,7 @@ impl Finisher {
         let mut of_second = vec![Vec::new(); used[1].len()];
         compared.iter().enumerate().for_each(|(comparison, rows)| of_second[rows[1]].push(comparison));
         words.iter_mut().zip(&used).for_each(|(words, used)| words.keep(used));
-        Ok(Some(Finisher { views, start, words, compared, of_second, softmaxes }))
+        Ok(Some(Finisher { views, start, exponent, words, compared, of_second, softmaxes }))
     }
 
     /// The finishes after these numbers of steps, ascending. If the observer stops the work, the last one has the steps
@@ -160,7 +163,7 @@ impl Finisher {
                 None => map,
             })
         });
-        Finish { views: self.views, maps, steps, spelling: 0.0 }
+        Finish { views: self.views, maps, steps, exponent: self.exponent, spelling: 0.0 }
     }
 
     /// The gradient of the mean loss for both maps.

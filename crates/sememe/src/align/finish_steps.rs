@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::few_entries;
 use super::finish::{Finisher, TrainingPair};
 use super::folds::{Answer, Asked, CHOOSING, Candidates, Fold, Folds, Project, Rows, Split};
 use super::held_out::is_clearly_positive;
@@ -47,8 +48,14 @@ impl Folds<'_> {
         };
         let meter = Meter::new(observer, Stage::Finishing, self.pairs.len() * self.fits.len() * numbers.len());
         let mut all_chosen = Vec::new();
+        let few = few_entries::pairs_with_few(self.given);
         for views in self.pairs.clone() {
-            if steps == FinishSteps::Auto && self.fitted_pairs(views) < MIN_PAIRS {
+            if steps == FinishSteps::Auto && !self.may_finish(views) {
+                continue;
+            }
+            if steps == FinishSteps::Auto && few.contains(&views) {
+                // They choose nothing, and the models of folds are not asked for these views.
+                all_chosen.push(Chosen { views, steps: USUAL_STEPS });
                 continue;
             }
             let mut finishes = Vec::new();
@@ -71,7 +78,7 @@ impl Folds<'_> {
                 continue;
             }
             for (fold, of_fold) in self.fits.iter_mut().zip(finishes) {
-                fold.model.finishes.extend(of_fold.into_iter().nth(place));
+                of_fold.into_iter().nth(place).into_iter().for_each(|finish| fold.model.set_finish(finish));
             }
             all_chosen.push(Chosen { views, steps: numbers[place] });
         }
@@ -83,14 +90,20 @@ impl Folds<'_> {
         self.fits.iter().any(|fold| !fold.split.induced.is_empty())
     }
 
-    /// Number of pairs of two views that the first fold is fitted to.
-    fn fitted_pairs(&self, [a, b]: [usize; 2]) -> usize {
+    /// Whether the first fold is fitted to enough pairs of two views for an automatic finish.
+    pub(super) fn may_finish(&self, [a, b]: [usize; 2]) -> bool {
         let of = |split: &Split| split.given.pairs_of(a, b).into_iter().chain(split.induced.pairs_of(a, b));
-        self.fits.first().map_or(0, |fold| of(fold.split).collect::<BTreeSet<_>>().len())
+        self.fits.first().is_some_and(|fold| of(fold.split).collect::<BTreeSet<_>>().len() >= MIN_PAIRS)
     }
 
     /// The finishes of a fold after these numbers of steps; none without training pairs.
-    fn finishes(&self, fold: &Fold, views: [usize; 2], numbers: &[usize], meter: &Meter) -> Result<Vec<Finish>> {
+    pub(super) fn finishes(
+        &self,
+        fold: &Fold,
+        views: [usize; 2],
+        numbers: &[usize],
+        meter: &Meter,
+    ) -> Result<Vec<Finish>> {
         let finisher = match Sides::of(&self.rows, self.given, views, &fold.project)? {
             Some(sides) => sides.into_finisher(&fold.model, &fold.split.given, meter)?,
             None => None,
@@ -161,19 +174,22 @@ fn chosen(numbers: &[usize], found: &[Vec<f64>], is_learned: bool) -> usize {
     }
 }
 
-/// The finishes of a model that was fitted to all tuples. If the observer stops the work, there are those so far.
+/// The finishes of a model that was fitted to all tuples, trained on some of them; on all where these are few. If the
+/// observer stops the work, there are those so far.
 pub(super) fn finish_model(
     model: &Model,
     rows: &Rows,
     project: &Project,
-    tuples: &Tuples,
+    (tuples, all): (&Tuples, &Tuples),
     chosen: &[Chosen],
     observer: &dyn Observer,
 ) -> Result<Vec<Finish>> {
     let meter = Meter::new(observer, Stage::Finishing, chosen.iter().map(|chosen| chosen.steps).sum());
     let mut finishes = Vec::new();
+    let few = few_entries::pairs_with_few(tuples);
     for Chosen { views, steps } in chosen {
         let Some(sides) = Sides::of(rows, tuples, *views, project)? else { continue };
+        let tuples = if few.contains(views) { all } else { tuples };
         let finisher = match sides.into_finisher(model, tuples, &meter) {
             Err(Error::Stopped) => break,
             finisher => finisher?,

@@ -4,9 +4,10 @@ use serde::{Deserialize, Serialize};
 
 use super::Alignment;
 use crate::error::{Error, Result};
-use crate::model::{FinishSteps, FitOptions, Method, Shrinkage};
+use crate::model::{Exponent, FinishSteps, FitOptions, Method, Shrinkage};
 use crate::moments::EvidenceOptions;
 use crate::names::setters;
+use crate::retrieve::TunedCriterion;
 
 /// Whether a fit calibrates confidences, which takes a part of its time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -31,6 +32,9 @@ pub struct AlignOptions {
     /// Whether confidences are calibrated.
     #[serde(default)]
     pub confidences: Confidences,
+    /// The criterion whose parameter is chosen, and which translations of the space are ranked by unless another one is asked for.
+    #[serde(default)]
+    pub criterion: Option<TunedCriterion>,
     /// Continue this earlier fit, which must be of the same evidence. Not serialised.
     #[serde(skip)]
     pub resume: Option<Alignment>,
@@ -57,6 +61,12 @@ impl AlignOptions {
     pub(super) fn check_without_rows(&self) -> Result<()> {
         let needed = "it needs the vectors of training pairs, which moments do not have; give vectors and dictionaries";
         match (self.fit.method, self.fit.finish) {
+            _ if self.criterion.is_some() => Err(Error::argument(
+                "criterion",
+                self.criterion.map_or_else(String::new, |tuned| tuned.to_string()),
+                needed,
+            )),
+            _ if self.fit.exponent == Exponent::Auto => Err(Error::argument("exponent", Exponent::Auto, needed)),
             (Some(method @ Method::Rcsls), _) => Err(Error::argument("method", method, needed)),
             (_, finish @ FinishSteps::Of(1..)) => Err(Error::argument("finish", finish, needed)),
             _ => Ok(()),
@@ -71,6 +81,8 @@ setters!(AlignOptions {
     with_fit: fit = FitOptions,
     /// Sets [`AlignOptions::confidences`].
     with_confidences: confidences = Confidences,
+    /// Sets [`AlignOptions::criterion`].
+    with_criterion: criterion = Option<TunedCriterion>,
     /// Sets [`AlignOptions::resume`].
     with_resume: resume = Option<Alignment>,
 });

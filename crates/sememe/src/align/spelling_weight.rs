@@ -4,6 +4,7 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use super::few_entries;
 use super::finish_steps::mean;
 use super::folds::{Answer, Fold, Folds, Project};
 use super::held_out::is_clearly_positive;
@@ -23,8 +24,8 @@ const STANDARD_ERRORS: f64 = 2.0;
 
 /// Two views and the weight of the cosine of their spellings.
 pub(super) struct SpelledPair {
-    views: [usize; 2],
-    weight: f64,
+    pub(super) views: [usize; 2],
+    pub(super) weight: f64,
 }
 
 impl<'a> Folds<'a> {
@@ -45,11 +46,18 @@ impl<'a> Folds<'a> {
         let mut spellings = Vec::new();
         for fold in self.fits.iter().chain(further) {
             meter.check()?;
-            let Some(spelling) = learn(views, &fold.split.given)? else { return Ok(Vec::new()) };
+            let Some(spelling) = learn(
+                views,
+                &few_entries::teaching(&fold.split.given, &fold.split.induced, |at| !few_entries::is_tested(at)),
+            )?
+            else {
+                return Ok(Vec::new());
+            };
             spellings.push(spelling);
         }
         let mut all_chosen = Vec::new();
-        for pair in self.pairs.clone() {
+        let few = few_entries::pairs_with_few(self.given);
+        for pair in self.pairs.iter().copied().filter(|pair| !few.contains(pair)) {
             // Reciprocal ranks of held-out translations, for each weight.
             let mut found = vec![Found::default(); WEIGHTS.len()];
             let medians = self.median_rows(pair);
@@ -77,6 +85,9 @@ impl<'a> Folds<'a> {
             if weight > 0.0 {
                 all_chosen.push(SpelledPair { views: pair, weight });
             }
+        }
+        if let Some((fold, spelling)) = self.fits.first().zip(spellings.first()) {
+            all_chosen.extend(few_entries::weights(few, &all_chosen, (views, spelling), fold.split));
         }
         if !all_chosen.is_empty() {
             for (fold, spelling) in self.fits.iter_mut().zip(spellings) {
@@ -138,10 +149,8 @@ pub(super) fn spell_model(model: &mut Model, views: &[View], given: &Tuples, cho
 fn add_spelling(model: &mut Model, spelling: Spelling, chosen: &[SpelledPair]) -> Result<()> {
     for SpelledPair { views, weight } in chosen {
         let finish = weighted(model, *views, *weight)?;
-        model.finishes.retain(|finish| finish.views != *views);
-        model.finishes.push(finish);
+        model.set_finish(finish);
     }
-    model.finishes.sort_by_key(|finish| finish.views);
     *model = model.clone().with_spelling(spelling);
     Ok(())
 }
@@ -156,7 +165,7 @@ fn weighted(model: &Model, views: [usize; 2], spelling: f64) -> Result<Finish> {
         Some(pair) => pair.maps().map(|map| Arc::new(map.clone())),
         None => [0, 1].map(|_| Arc::new(Mat::identity(model.latent(), model.latent()))),
     };
-    Ok(Finish { views, maps, steps: 0, spelling })
+    Ok(Finish { views, maps, steps: 0, exponent: None, spelling })
 }
 
 /// The projection of a model, with the spelling of words.

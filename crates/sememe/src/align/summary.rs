@@ -4,9 +4,10 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::{Aligned, Fitted};
+use super::{Aligned, Alignment, Fitted};
 use crate::model::{Finish, FitWarning, Method, Model, Shrinkage};
 use crate::names::serialize_count;
+use crate::retrieve::Criterion;
 use crate::vectors::View;
 
 /// How the shrinkage of a fit was chosen.
@@ -90,6 +91,8 @@ pub struct AlignSummary {
     pub views: Vec<AlignedView>,
     /// The finishes of pairs of views.
     pub finishes: Vec<FinishedPair>,
+    /// The criterion whose parameter held-out translations chose, if that was asked for.
+    pub criterion: Option<Criterion>,
     /// Warnings about the fit.
     pub warnings: Vec<String>,
 }
@@ -102,6 +105,9 @@ pub struct FinishedPair {
     pub views: [String; 2],
     /// The number of gradient steps.
     pub steps: usize,
+    /// The exponent of the canonical correlations that held-out translations chose; left out of JSON where it is the usual one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exponent: Option<f64>,
     /// The weight of the cosine of spellings; left out of JSON where they are not compared.
     #[serde(skip_serializing_if = "is_zero")]
     pub spelling: f64,
@@ -118,6 +124,7 @@ impl FinishedPair {
         let of_finish = |finish: &Finish| FinishedPair {
             views: finish.views.map(|view| model.views[view].name.clone()),
             steps: finish.steps,
+            exponent: finish.exponent,
             spelling: finish.spelling,
         };
         model.finishes.iter().map(of_finish).collect()
@@ -127,11 +134,12 @@ impl FinishedPair {
 impl fmt::Display for FinishedPair {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [a, b] = &self.views;
-        match (self.steps, self.spelling) {
-            (steps, 0.0) => write!(f, "{a}-{b} {steps} steps"),
-            (0, weight) => write!(f, "{a}-{b} spelling {weight}"),
-            (steps, weight) => write!(f, "{a}-{b} {steps} steps and spelling {weight}"),
-        }
+        let exponent = self.exponent.map(|exponent| format!("exponent {exponent}"));
+        let spelling = (self.spelling > 0.0).then(|| format!("spelling {}", self.spelling));
+        let has_others = exponent.is_some() || spelling.is_some();
+        let steps = (self.steps > 0 || !has_others).then(|| format!("{} steps", self.steps));
+        let parts: Vec<String> = [exponent, steps, spelling].into_iter().flatten().collect();
+        write!(f, "{a}-{b} {}", parts.join(" and "))
     }
 }
 
@@ -153,7 +161,7 @@ impl Aligned {
     /// A summary of the fit.
     pub fn summary(&self) -> AlignSummary {
         let words = self.latent.iter().map(|latent| latent.as_ref().map_or(0, |latent| latent.view.len()));
-        AlignSummary::of(&self.alignment.model, words, self.shrinkage_rule, &self.warnings)
+        AlignSummary::of(&self.alignment, words, self.shrinkage_rule, &self.warnings)
     }
 }
 
@@ -161,17 +169,18 @@ impl Fitted {
     /// A summary of the fit, as after the projection.
     pub fn summary(&self) -> AlignSummary {
         let words = self.prepared.iter().map(View::len);
-        AlignSummary::of(&self.alignment.model, words, self.shrinkage_rule, &self.warnings)
+        AlignSummary::of(&self.alignment, words, self.shrinkage_rule, &self.warnings)
     }
 }
 
 impl AlignSummary {
     fn of(
-        model: &Model,
+        alignment: &Alignment,
         words: impl Iterator<Item = usize>,
         shrinkage_rule: ShrinkageRule,
         warnings: &[FitWarning],
     ) -> Self {
+        let model = &alignment.model;
         let trace = model.trace.as_ref();
         let views = (model.views.iter().zip(words).zip(&model.shrinkage))
             .map(|((view, words), &shrinkage)| AlignedView {
@@ -196,6 +205,7 @@ impl AlignSummary {
             shrinkage_rule,
             views,
             finishes: FinishedPair::of(model),
+            criterion: alignment.criterion,
             warnings: warnings.iter().map(ToString::to_string).collect(),
         }
     }

@@ -54,7 +54,7 @@ const LAST_SHRINKAGE: f64 = 0.2;
 
 /// Maximum number of likelihood evaluations of an iterative fit to induced pairs. They are not worth a converged one, which
 /// takes hundreds.
-const LAST_EVALUATIONS: usize = 80;
+const LAST_EVALUATIONS: usize = 40;
 
 /// Factor of the weights of induced pairs beside so many given ones. Half to all of them are right; given ones are surer.
 const BLEND: f64 = 0.5;

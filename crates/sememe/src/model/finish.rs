@@ -20,6 +20,9 @@ pub struct Finish {
     pub maps: [Arc<Mat>; 2],
     /// The number of gradient steps.
     pub steps: usize,
+    /// The exponent of the canonical correlations of the coordinates that the steps began at, where it was
+    /// [chosen](super::Exponent::Auto).
+    pub exponent: Option<f64>,
     /// The weight of the cosine of spellings, added to the cosine of latent vectors; 0 where they are not compared.
     pub spelling: f64,
 }
@@ -79,5 +82,12 @@ impl Model {
     /// The finish of two views, given in increasing order.
     pub fn finish(&self, views: [usize; 2]) -> Option<&Finish> {
         self.finishes.iter().find(|finish| finish.views == views)
+    }
+
+    /// Sets the finish of its views.
+    pub(crate) fn set_finish(&mut self, finish: Finish) {
+        self.finishes.retain(|other| other.views != finish.views);
+        self.finishes.push(finish);
+        self.finishes.sort_by_key(|finish| finish.views);
     }
 }

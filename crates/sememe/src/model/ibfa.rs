@@ -21,7 +21,7 @@ use crate::moments::{Moments, PatternMoments, Shape, spans};
 
 /// Upper bound of canonical correlations. At 1 the noise of a direction would vanish, and with it the density.
 const LARGEST_RHO: f64 = 1.0 - 1e-6;
-const POSTERIOR_MEAN: f64 = 0.5;
+use super::exponent::POSTERIOR_MEAN;
 
 /// Two whitened views and their canonical directions.
 struct Canonical<'a> {
@@ -67,10 +67,7 @@ pub(super) fn fit_projections(moments: &Moments, options: &FitOptions) -> Result
 
 fn with_projections<'a>(moments: &'a Moments, options: &FitOptions) -> Result<(Canonical<'a>, Model)> {
     let canonical = Canonical::new(moments, options)?;
-    let exponent = options.exponent.unwrap_or(POSTERIOR_MEAN);
-    if !(0.0..=4.0).contains(&exponent) {
-        return Err(Error::argument("exponent", exponent, "it must be from 0 to 4"));
-    }
+    let exponent = options.exponent.of_latent_vectors();
     let model = canonical.model(Method::Ibfa, exponent, options.dewhiten)?;
     Ok((canonical, model))
 }

@@ -2,6 +2,7 @@
 
 mod density;
 mod direct;
+mod exponent;
 mod factors;
 mod finish;
 pub mod ibfa;
@@ -22,6 +23,8 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 pub use self::density::{Conditional, Density, Reconstruction};
+pub use self::exponent::Exponent;
+pub(crate) use self::exponent::POSTERIOR_MEAN;
 pub use self::factors::FactorStrengths;
 pub use self::finish::{Finish, FinishSteps};
 pub use self::latent_size::LatentSize;
@@ -104,9 +107,9 @@ pub struct FitOptions {
     pub latent: LatentSize,
     /// How the views' covariances are shrunk.
     pub shrinkage: Shrinkage,
-    /// The exponent of the canonical correlations that latent coordinates are weighted by, for IBFA. The default of 1/2
-    /// gives `E[z|x]`.
-    pub exponent: Option<f64>,
+    /// The exponent of the canonical correlations that coordinates are weighted by.
+    #[serde(default)]
+    pub exponent: Exponent,
     /// De-whitening: undo the whitening after the rotation, for IBFA and CCA.
     pub dewhiten: bool,
     /// Ridge term of least squares, added to the second moment of the source, as a fraction of its mean variance.
@@ -147,13 +150,20 @@ impl FitOptions {
         }
         // Options of iteration and shrinkage are checked where they were given: see `AlignOptions::check`.
         let given = [
-            ("exponent", self.exponent.is_some()),
+            ("exponent", self.exponent != Exponent::PosteriorMean),
             ("dewhiten", self.dewhiten),
             ("ridge", self.ridge != 0.0),
             ("pivot", self.pivot.is_some()),
         ];
         method.check_uses(given.into_iter().filter_map(|(name, is_given)| is_given.then_some(name)))?;
+        self.exponent.check()?;
         match self {
+            FitOptions { exponent: exponent @ Exponent::Of(_), .. } if method == Method::Mbfa => {
+                Err(Error::argument("exponent", exponent, "mbfa takes auto alone"))
+            }
+            FitOptions { exponent: exponent @ Exponent::Auto, dewhiten: true, .. } => {
+                Err(Error::argument("exponent", exponent, "it weights posterior means, which dewhitening changes"))
+            }
             FitOptions { pivot: Some(pivot), .. } if !views.contains(&pivot.as_str()) => Err(Error::UnknownView {
                 name: pivot.clone(),
                 known: views.iter().map(|&view| view.to_owned()).collect(),
@@ -283,7 +293,7 @@ setters!(FitOptions {
     /// Sets [`FitOptions::shrinkage`].
     with_shrinkage: shrinkage = Shrinkage,
     /// Sets [`FitOptions::exponent`].
-    with_exponent: exponent = Option<f64>,
+    with_exponent: exponent = Exponent,
     /// Sets [`FitOptions::dewhiten`].
     with_dewhiten: dewhiten = bool,
     /// Sets [`FitOptions::ridge`].

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::{Emission, Finish, FitOptions, Method, Model, Shrinkage};
+use super::{Emission, Exponent, Finish, FitOptions, Method, Model, Shrinkage};
 use crate::error::{Error, Result};
 use crate::linalg::Mat;
 use crate::names::serde_as_spelled;
@@ -69,7 +69,7 @@ impl FitOptions {
         self.spelling == SpellingUse::Auto
             && matches!(method, Method::Ibfa | Method::Mbfa)
             && self.shrinkage != Shrinkage::None
-            && self.exponent.is_none()
+            && !matches!(self.exponent, Exponent::Of(_))
             && !self.dewhiten
     }
 }

@@ -5,7 +5,7 @@ use crate::error::{Error, Result};
 
 /// The options that only some methods use, as the command spells them.
 const USED_BY: [(&str, &[Method]); 10] = [
-    ("exponent", &[Method::Ibfa]),
+    ("exponent", &[Method::Ibfa, Method::Mbfa]),
     ("dewhiten", &[Method::Ibfa, Method::Cca]),
     ("ridge", &[Method::LeastSquares]),
     ("pivot", &[Method::Svd, Method::Rcsls, Method::LeastSquares]),

@@ -129,6 +129,10 @@ impl FromStr for Criterion {
 impl Criterion {
     fn set(&mut self, parameter: &str) -> std::result::Result<(), String> {
         let (name, value) = parameter.split_once('=').ok_or("a parameter is NAME=NUMBER, such as csls:k=10")?;
+        if value == "auto" {
+            let how = "align chooses it by held-out translations (align --criterion), and auto means what it chose";
+            return Err(format!("{name} is a number; {how}"));
+        }
         let count = || match value.parse() {
             Ok(count) if count > 0 => Ok(count),
             _ => Err(format!("{name} must be a whole number, at least 1")),

@@ -42,6 +42,7 @@ mod screen;
 mod shortlist;
 mod side;
 mod terms;
+mod tuned;
 
 pub(crate) use self::both_ways::BothWays;
 pub use self::calibration::Calibration;
@@ -55,6 +56,7 @@ pub use self::pair::PairCoordinates;
 pub use self::ranked::PartialHits;
 pub use self::retriever::{Builder, Retriever};
 pub(crate) use self::side::{Side, get_or_compute};
+pub use self::tuned::TunedCriterion;
 use crate::error::Result;
 use crate::vectors::Matrix;
 

@@ -38,8 +38,21 @@ impl PairCoordinates {
             let (queries, targets) = if from < to { (first, second) } else { (second, first) };
             return Ok(Some(PairCoordinates { queries, targets }));
         }
-        let is_generative = model.views.iter().all(|view| view.emission.is_some());
-        if model.views.len() < 3 || !is_generative {
+        if model.views.len() < 3 {
+            return Ok(None);
+        }
+        PairCoordinates::weighted(model, from, to, |_| 1.0)
+    }
+
+    /// The maps to canonical coordinates, each multiplied by a weight that follows from its correlation. `None` for models that
+    /// are not generative, and for latent vectors that are not posterior means.
+    pub(crate) fn weighted(
+        model: &Model,
+        from: usize,
+        to: usize,
+        weight_of: impl Fn(f64) -> f64,
+    ) -> Result<Option<Self>> {
+        if !model.views.iter().all(|view| view.emission.is_some()) {
             return Ok(None);
         }
         if !(model.projects_posterior_means(from)? && model.projects_posterior_means(to)?) {
@@ -53,7 +66,7 @@ impl PairCoordinates {
         let (of_queries, of_targets) = (root(from)?, root(to)?);
         let svd = Svd::new(&times(&of_queries, &of_targets), "the correlations of two views")?;
         let largest = svd.s.first().copied().unwrap_or(0.0);
-        let weight = |rho: &f64| if *rho > NOT_SHARED * largest { 1.0 / rho.sqrt() } else { 0.0 };
+        let weight = |&rho: &f64| if rho > NOT_SHARED * largest { weight_of(rho) / rho.sqrt() } else { 0.0 };
         let weights: Vec<f64> = svd.s.iter().map(weight).collect();
         let map = |directions: &Mat, root: &Mat| {
             let map = transpose_times(directions, root);

@@ -10,6 +10,7 @@ use crate::model::mbfa::Trace;
 use crate::moments::Source;
 use crate::names::serialize_count;
 use crate::prepare::{Casing, Step};
+use crate::retrieve::Criterion;
 use crate::vectors::View;
 
 /// Number of example words per view.
@@ -63,6 +64,8 @@ pub struct SpaceSummary {
     pub lexicon: Source,
     /// The finishes of pairs of views.
     pub finishes: Vec<FinishedPair>,
+    /// The criterion that `auto` is in this space.
+    pub criterion: Criterion,
     /// Calibrated confidences of translations.
     pub calibrations: Vec<PairCalibration>,
 }
@@ -116,6 +119,7 @@ impl Space {
             views: views.collect(),
             lexicon: alignment.sources.lexicon.clone(),
             finishes: FinishedPair::of(model),
+            criterion: alignment.usual_criterion(),
             calibrations: alignment.calibrations.clone(),
         })
     }

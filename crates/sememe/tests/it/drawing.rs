@@ -1,6 +1,6 @@
 //! Words drawn from models.
 
-use sememe::model::{FitOptions, LatentSize, Method, Model, Shrinkage, fit};
+use sememe::model::{Exponent, FitOptions, LatentSize, Method, Model, Shrinkage, fit};
 use sememe::sample::{Vocabularies, draw};
 use sememe::vectors::{Embeddings, Matrix};
 
@@ -64,7 +64,7 @@ fn what_cannot_be_drawn_from_is_refused() {
     let moments = moments_of_complete(&views);
     let direct = fit(&moments, &FitOptions::default().with_method(Some(Method::Cca)), &()).unwrap().0;
     assert!(draw(&direct, &vectors(), 5, 1).unwrap_err().to_string().contains("no density"));
-    let weighted = FitOptions::default().with_exponent(Some(1.0)).with_shrinkage(Shrinkage::By(0.1));
+    let weighted = FitOptions::default().with_exponent(Exponent::Of(1.0)).with_shrinkage(Shrinkage::By(0.1));
     let weighted = fit(&moments, &weighted, &()).unwrap().0;
     let latent: Vec<_> =
         numbered(&views).into_iter().enumerate().map(|(at, view)| weighted.latent_view(at, view).unwrap()).collect();

@@ -35,3 +35,4 @@ mod spelling;
 mod stopping;
 mod tables;
 mod translating;
+mod weighting;

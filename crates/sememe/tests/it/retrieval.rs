@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use sememe::Error;
-use sememe::model::{self, Method, Model, Shrinkage};
+use sememe::model::{self, Exponent, Method, Model, Shrinkage};
 use sememe::observe::{Event, Observer, Stage};
 use sememe::retrieve::{Criterion, Export, Generative, Hit, Metric, Retriever, hits_arrays, nearest};
 use sememe::vectors::{Embeddings, Matrix};
@@ -135,8 +135,8 @@ fn check_pmi(model: &Model, (from, x): (usize, &Embeddings), (to, y): (usize, &E
 #[test]
 fn pmi_follows_from_latent_vectors_however_they_are_weighted() {
     let (x, y) = two_views(90, 4, 5, 8);
-    for (exponent, dewhiten, latent) in [(None, false, 4), (Some(1.0), false, 4), (Some(0.0), true, 4), (None, true, 3)]
-    {
+    let (usual, one, zero) = (Exponent::PosteriorMean, Exponent::Of(1.0), Exponent::Of(0.0));
+    for (exponent, dewhiten, latent) in [(usual, false, 4), (one, false, 4), (zero, true, 4), (usual, true, 3)] {
         let latent = model::LatentSize::Of(latent);
         let options = model::FitOptions::default().with_exponent(exponent).with_dewhiten(dewhiten).with_latent(latent);
         let (model, _) = model::fit(&paired_moments(&x, &y), &options, &()).unwrap();

@@ -2,7 +2,7 @@
 
 use sememe::align::{AlignOptions, Aligned, align, extend};
 use sememe::lexicon::Tuples;
-use sememe::model::{FinishSteps, FitOptions, Method, Shrinkage, SpellingUse};
+use sememe::model::{Exponent, FinishSteps, FitOptions, Method, Shrinkage, SpellingUse};
 use sememe::retrieve::Criterion;
 use sememe::space::Space;
 use sememe::vectors::{Embeddings, Matrix, View, Vocabulary};
@@ -109,7 +109,7 @@ fn without_reason_words_are_not_compared_by_spelling() {
     let is_spelled = |views: Vec<View>, fit: FitOptions| aligned(views, fit).alignment.model.spelling_columns() > 0;
     let pair = || views(&ALPHABETS[..2]);
     assert!(!is_spelled(pair(), options().with_shrinkage(Shrinkage::None)), "the paper's estimates");
-    assert!(!is_spelled(pair(), options().with_exponent(Some(1.0))), "no posterior means");
+    assert!(!is_spelled(pair(), options().with_exponent(Exponent::Of(1.0))), "no posterior means");
     assert!(!is_spelled(pair(), options().with_method(Some(Method::Svd)).with_shrinkage(Shrinkage::Auto)));
     let rows = pair().iter().map(|view| View::new(view.name(), view.rows().clone())).collect();
     assert!(!is_spelled(rows, options()), "no words");

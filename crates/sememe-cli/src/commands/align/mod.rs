@@ -24,6 +24,7 @@ pub fn run(arguments: &Align, global: &Global, interruption: &Arc<Interruption>)
     let options = align::AlignOptions::default()
         .with_evidence(arguments.gathering.evidence_options())
         .with_fit(arguments.fitting.options(global.seed))
+        .with_criterion(arguments.fitting.criterion)
         .with_resume(match arguments.resume {
             true => Some(Space::open(&arguments.output).context("nothing to resume")?.alignment().clone()),
             false => None,
@@ -200,6 +201,9 @@ fn describe(model: &Model, summary: &AlignSummary) -> String {
     }
     if !model.finishes.is_empty() {
         about += &format!("\nFinish: {}", finishes(&summary.finishes));
+    }
+    if let Some(criterion) = summary.criterion {
+        about += &format!("\nCriterion: {criterion}, chosen by retrieval of held-out entries");
     }
     format!("{table}\n{about}\n")
 }

@@ -38,7 +38,7 @@ pub fn run(arguments: &EvaluateNoise, global: &Global) -> anyhow::Result<()> {
     study.steps = &arguments.gathering.normalize.0;
     study.methods = &arguments.methods;
     study.shrinkage = arguments.shrinkage;
-    study.criterion = arguments.ranking.criterion;
+    study.criterion = arguments.ranking.criterion.without_space();
     study.seed = global.seed;
     let degradations = [
         (Degradation::Noise, &arguments.levels.0[..]),
@@ -62,7 +62,7 @@ pub fn run(arguments: &EvaluateNoise, global: &Global) -> anyhow::Result<()> {
     let json = json!({
         "from": from,
         "to": to,
-        "criterion": arguments.ranking.criterion,
+        "criterion": arguments.ranking.criterion.without_space(),
         "tuples": gathered.tuples.len(),
         "queries": panels.iter().find_map(Panel::queries),
         "overlap": overlap,
@@ -76,7 +76,7 @@ pub fn run(arguments: &EvaluateNoise, global: &Global) -> anyhow::Result<()> {
         let drawn = plot.map_or(String::new(), |file| format!("\ndrew {}", file.display()));
         format!(
             "P@1 {from} → {to}, {}, {} words, {} tuples\n\n{}{drawn}",
-            arguments.ranking.criterion,
+            arguments.ranking.criterion.without_space(),
             count(queries),
             count(gathered.tuples.len()),
             tables.join("\n\n")

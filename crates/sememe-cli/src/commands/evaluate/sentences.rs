@@ -6,7 +6,7 @@ use sememe::retrieve::Criterion;
 
 use super::subject::View;
 use super::{RANKED, case, ranked_cells, warn_of_unknown};
-use crate::arguments::{Criteria, EvaluateSentences, Global};
+use crate::arguments::{AskedCriterion, Criteria, EvaluateSentences, Global};
 use crate::output::{self, count};
 use crate::progress::{Bar, Stopwatch};
 
@@ -16,7 +16,8 @@ const ENOUGH_SENTENCES: f64 = 0.75;
 pub fn run(arguments: &EvaluateSentences, global: &Global) -> anyhow::Result<()> {
     let criteria = match Criteria::all(&arguments.criterion) {
         none if none.is_empty() => vec![Criterion::Nn, Criterion::CSLS],
-        given => given,
+        // The criterion of a space was chosen for words.
+        given => given.into_iter().map(AskedCriterion::without_space).collect(),
     };
     let looks_at_neighbours =
         |criterion: &Criterion| !matches!(criterion, Criterion::Nn | Criterion::Dot | Criterion::L2);

@@ -49,7 +49,10 @@ pub fn run(arguments: &EvaluateTranslation, global: &Global) -> anyhow::Result<(
         }
         for criterion in Criteria::all(&arguments.criterion) {
             let mut task = TranslationTask::new(from, to, &gold.lexicon);
-            task.criterion = criterion;
+            task.criterion = match &subject {
+                Subject::Space(space) => criterion.in_space(space),
+                Subject::Vectors(..) => criterion.without_space(),
+            };
             task.oov = arguments.oov.into();
             task.bootstrap = bootstrap;
             task.details = details.is_some();

@@ -1,0 +1,85 @@
+//! How the views of a fitted model are compared, and how sure the results are: everything that is chosen by words held out of folds.
+
+use super::exponents::weighted_by;
+use super::finish_steps::finish_model;
+use super::folds::{Fold, Folds, Project};
+use super::spelling_weight::SpelledPair;
+use super::{Confidences, PairCalibration};
+use crate::error::{Error, Result};
+use crate::lexicon::Tuples;
+use crate::model::{Exponent, Finish, FinishSteps, Model};
+use crate::observe::Observer;
+use crate::retrieve::{Criterion, TunedCriterion};
+use crate::vectors::View;
+
+/// What of a comparison is to be chosen.
+pub(super) struct Wanted {
+    pub(super) exponent: Exponent,
+    pub(super) finish: FinishSteps,
+    pub(super) criterion: Option<TunedCriterion>,
+    pub(super) confidences: Confidences,
+}
+
+/// How the views of a model are compared, and how sure the results are.
+#[derive(Default)]
+pub(super) struct Compared {
+    pub(super) finishes: Vec<Finish>,
+    pub(super) spelled: Vec<SpelledPair>,
+    pub(super) criterion: Option<Criterion>,
+    pub(super) calibrations: Vec<PairCalibration>,
+}
+
+/// The words of all views, which may be compared by their spelling, and fits whose held-out words help to decide it.
+pub(super) struct Spelled<'a> {
+    pub(super) views: &'a [View],
+    pub(super) further: Vec<Fold<'a>>,
+}
+
+/// The finishes of a model, the weights of spelling and the calibrations, all by what is held out of the folds. A fit that
+/// was stopped early is kept: with the steps of the finish so far, and without confidences.
+pub(super) fn finish_and_calibrate<'a>(
+    folds: Result<Folds<'a>>,
+    model: &Model,
+    (project, tuples, all): (&Project, &Tuples, &Tuples),
+    Wanted { exponent, finish, criterion, confidences }: Wanted,
+    words: Option<Spelled<'a>>,
+    observer: &dyn Observer,
+) -> Result<Compared> {
+    let mut folds = match folds {
+        Err(Error::Stopped) => return Ok(Compared::default()),
+        folds => folds?,
+    };
+    let exponents = match exponent {
+        Exponent::Auto => unless_stopped(folds.choose_exponents(finish, observer))?,
+        _ => Vec::new(),
+    };
+    let weighted = if exponents.is_empty() { None } else { Some(weighted_by(model, &exponents)?) };
+    let model = weighted.as_ref().unwrap_or(model);
+    let chosen = unless_stopped(folds.choose_finish(finish, observer))?;
+    let spelled = match words {
+        Some(Spelled { views, further }) => unless_stopped(folds.choose_spelling(views, &further, observer))?,
+        None => Vec::new(),
+    };
+    let tuned = finish_model(model, &folds.rows, project, (tuples, all), &chosen, observer)?;
+    let is_tuned = |views: [usize; 2]| tuned.iter().any(|finish| finish.views == views);
+    let only_weighted = exponents.iter().filter(|(views, _)| !is_tuned(*views));
+    let only_weighted = only_weighted.filter_map(|(views, _)| model.finish(*views).cloned()).collect();
+    let finishes = [only_weighted, tuned].concat();
+    let criterion = match criterion.map(|tuned| folds.choose_criterion(tuned, observer)) {
+        Some(Err(Error::Stopped)) | None => None,
+        Some(chosen) => Some(chosen?),
+    };
+    let calibrations = match confidences {
+        Confidences::Calibrated => unless_stopped(folds.calibrations(criterion, observer))?,
+        Confidences::None => Vec::new(),
+    };
+    Ok(Compared { finishes, spelled, criterion, calibrations })
+}
+
+/// Nothing where the work was stopped.
+pub(super) fn unless_stopped<T>(result: Result<Vec<T>>) -> Result<Vec<T>> {
+    match result {
+        Err(Error::Stopped) => Ok(Vec::new()),
+        result => result,
+    }
+}
