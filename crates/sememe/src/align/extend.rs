@@ -4,10 +4,11 @@
 //! the space: with `M_i` the posterior covariance given view `i` alone, `M_O⁻¹ = I + Σ (M_i⁻¹ - I)` and
 //! `m = M_O Σ M_i⁻¹ E[z|x_i]`. The vectors that the space was fitted on are not needed.
 
+use super::compared::finish_and_calibrate;
 use super::extension::{Extension, is_generative, not_extendable};
 use super::folds::{ENOUGH_OF_VERY_MANY, MOST_PAIRS, splits, splits_until};
 use super::span::{Span, is_shrunk};
-use super::{Alignment, Confidences, ShrinkageRule, finish_and_calibrate};
+use super::{Alignment, Confidences, ShrinkageRule};
 use crate::error::{Error, Result};
 use crate::lexicon::{TrainedPairs, TrainedRows, Tuples};
 use crate::model::new_view::NewView;

@@ -2,9 +2,12 @@
 
 mod alignment;
 mod calibration;
+mod compared;
 mod extend;
 mod extension;
 mod finish;
+#[cfg(feature = "cuda")]
+mod finish_gpu;
 mod finish_steps;
 mod folds;
 mod held_out;
@@ -22,24 +25,22 @@ mod summary;
 use std::sync::Arc;
 
 pub use self::alignment::{Alignment, PairCalibration};
+use self::compared::{Spelled, finish_and_calibrate, unless_stopped};
 pub use self::extend::{Extended, extend};
-use self::finish_steps::finish_model;
 pub(crate) use self::finish_steps::{USUAL_STEPS, finished};
-use self::folds::{ENOUGH, Fold, Folds, Project, projection};
+use self::folds::{ENOUGH, Folds, projection};
 pub(crate) use self::folds::{Split, splits};
 use self::held_out::HeldOut;
 pub use self::held_out::shrinkage as held_out_shrinkage;
 pub(crate) use self::held_out::{is_clearly_positive, short_fit};
 pub use self::options::{AlignOptions, Confidences};
 use self::span::Spans;
-use self::spelling_weight::{SpelledPair, spell_model};
+use self::spelling_weight::add_spelling;
 pub use self::summary::{AlignSummary, AlignedView, FinishedPair, ShrinkageRule};
 use crate::error::{Error, Result};
 use crate::lexicon::{TrainedPairs, TrainedRows, Tuples};
 use crate::model::mbfa::Start;
-use crate::model::{
-    self, Finish, FinishSteps, FitOptions, FitWarning, LatentSize, LatentView, Method, Model, Shrinkage,
-};
+use crate::model::{self, FitOptions, FitWarning, LatentSize, LatentView, Method, Model, Shrinkage};
 use crate::moments::{Evidence, Moments};
 use crate::observe::{Observer, Remembering};
 use crate::vectors::View;
@@ -199,58 +200,11 @@ fn fit_prepared(
     };
     let compared = finish_and_calibrate(folds, model, (&project, tuned), wanted, spelled, observer)?;
     alignment.model.finishes = compared.finishes;
-    spell_model(&mut alignment.model, &prepared, given, &compared.spelled)?;
+    if let Some((spelling, pairs)) = compared.spelling {
+        add_spelling(&mut alignment.model, spelling, &pairs)?;
+    }
     alignment.calibrations = compared.calibrations;
     Ok(Fitted { alignment, prepared, shrinkage_rule, warnings })
-}
-
-/// How the views of a model are compared, and how sure the results are.
-#[derive(Default)]
-struct Compared {
-    finishes: Vec<Finish>,
-    spelled: Vec<SpelledPair>,
-    calibrations: Vec<PairCalibration>,
-}
-
-/// The words of all views, which may be compared by their spelling, and fits whose held-out words help to decide it.
-struct Spelled<'a> {
-    views: &'a [View],
-    further: Vec<Fold<'a>>,
-}
-
-/// The finishes of a model, the weights of spelling and the calibrations, all by what is held out of the folds. A fit that
-/// was stopped early is kept: with the steps of the finish so far, and without confidences.
-fn finish_and_calibrate<'a>(
-    folds: Result<Folds<'a>>,
-    model: &Model,
-    (project, tuples): (&Project, &Tuples),
-    (finish, confidences): (FinishSteps, Confidences),
-    words: Option<Spelled<'a>>,
-    observer: &dyn Observer,
-) -> Result<Compared> {
-    let mut folds = match folds {
-        Err(Error::Stopped) => return Ok(Compared::default()),
-        folds => folds?,
-    };
-    let chosen = unless_stopped(folds.choose_finish(finish, observer))?;
-    let spelled = match words {
-        Some(Spelled { views, further }) => unless_stopped(folds.choose_spelling(views, &further, observer))?,
-        None => Vec::new(),
-    };
-    let finishes = finish_model(model, &folds.rows, project, tuples, &chosen, observer)?;
-    let calibrations = match confidences {
-        Confidences::Calibrated => unless_stopped(folds.calibrations(observer))?,
-        Confidences::None => Vec::new(),
-    };
-    Ok(Compared { finishes, spelled, calibrations })
-}
-
-/// Nothing where the work was stopped.
-fn unless_stopped<T>(result: Result<Vec<T>>) -> Result<Vec<T>> {
-    match result {
-        Err(Error::Stopped) => Ok(Vec::new()),
-        result => result,
-    }
 }
 
 /// [`model::fit`] for prepared views: methods that need rows have them.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::finish_steps::mean;
-use super::folds::{Answer, Fold, Folds, Project};
+use super::folds::{Answer, Fold, Folds, Project, Split};
 use super::held_out::is_clearly_positive;
 use super::spelling::learn;
 use crate::error::Result;
@@ -29,25 +29,18 @@ pub(super) struct SpelledPair {
 
 impl<'a> Folds<'a> {
     /// Chooses a weight for each pair of views, and adds spelling to the models of all folds if any pair has one. Words
-    /// that were held out of `further` fits choose, too. Very many pairs are compared without spelling: to choose would take
-    /// longer than the fit.
+    /// that were held out of `further` fits choose, too. `spellings` are [what the entries of all fits teach](learn_all).
     pub(super) fn choose_spelling(
         &mut self,
         views: &'a [View],
-        further: &[Fold],
+        (further, spellings): (&[Fold], Vec<Spelling>),
         observer: &dyn Observer,
     ) -> Result<Vec<SpelledPair>> {
-        if self.are_very_many() {
+        if spellings.is_empty() {
             return Ok(Vec::new());
         }
         let fits = self.fits.len() + further.len();
         let meter = Meter::new(observer, Stage::Finishing, self.pairs.len() * fits * WEIGHTS.len());
-        let mut spellings = Vec::new();
-        for fold in self.fits.iter().chain(further) {
-            meter.check()?;
-            let Some(spelling) = learn(views, &fold.split.given)? else { return Ok(Vec::new()) };
-            spellings.push(spelling);
-        }
         let mut all_chosen = Vec::new();
         for pair in self.pairs.clone() {
             // Reciprocal ranks of held-out translations, for each weight.
@@ -124,18 +117,25 @@ fn chosen(found: &[Found]) -> usize {
     if is_clearly_positive(&differences(&all[best], &all[0]), STANDARD_ERRORS) { best } else { 0 }
 }
 
-/// Adds the spelling that all entries teach to a model, for the chosen pairs.
-pub(super) fn spell_model(model: &mut Model, views: &[View], given: &Tuples, chosen: &[SpelledPair]) -> Result<()> {
-    if chosen.is_empty() {
-        return Ok(());
+/// The spelling that the entries of each split teach; nothing if those of one do not. The observer may stop the work.
+pub(super) fn learn_all(views: &[View], splits: &[&Split], observer: &dyn Observer) -> Result<Vec<Spelling>> {
+    let meter = Meter::new(observer, Stage::Finishing, splits.len());
+    let mut spellings = Vec::new();
+    for split in splits {
+        meter.check()?;
+        let Some(spelling) = learn(views, &split.given)? else { return Ok(Vec::new()) };
+        spellings.push(spelling);
     }
-    match learn(views, given)? {
-        Some(spelling) => add_spelling(model, spelling, chosen),
-        None => Ok(()),
-    }
+    Ok(spellings)
 }
 
-fn add_spelling(model: &mut Model, spelling: Spelling, chosen: &[SpelledPair]) -> Result<()> {
+/// The spelling that all entries teach, if any pair is compared by it.
+pub(super) fn learn_chosen(views: &[View], given: &Tuples, chosen: &[SpelledPair]) -> Result<Option<Spelling>> {
+    if chosen.is_empty() { Ok(None) } else { learn(views, given) }
+}
+
+/// Adds spelling to a model, for the chosen pairs.
+pub(super) fn add_spelling(model: &mut Model, spelling: Spelling, chosen: &[SpelledPair]) -> Result<()> {
     for SpelledPair { views, weight } in chosen {
         let finish = weighted(model, *views, *weight)?;
         model.finishes.retain(|finish| finish.views != *views);
