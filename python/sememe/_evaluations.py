@@ -11,6 +11,7 @@ from . import _sememe
 from ._defaults import DEFAULTS
 from ._progress import Progress, reporting
 from ._warnings import warn_of_zeros
+from .devices import on
 from .lexicon import LexiconLike, as_lexicons, read_lexicon
 
 Path = Union[str, "PathLike[str]"]
@@ -30,6 +31,7 @@ class Evaluations:
         *,
         oov: str = "skip",
         seed: int = 0,
+        device: str | None = None,
         progress: Progress = None,
     ) -> dict[str, Any]:
         """Precision of word translation against a gold dictionary: ``precision[1]`` is the per cent of words whose first
@@ -37,7 +39,8 @@ class Evaluations:
 
         ``gold`` is a file of pairs, source words first, or any dictionary that ``fit`` takes, such as what
         :func:`read_lexicon` returns. ``overlap`` counts the gold pairs that the model was fitted to; ``unseen`` is the
-        precision on the other words. Out-of-vocabulary words are skipped, or count as wrong with ``oov="wrong"``.
+        precision on the other words. Out-of-vocabulary words are skipped, or count as wrong with ``oov="wrong"``. ``device`` is
+        where to search, as for :func:`set_device`.
         """
         if isinstance(gold, (str, PathLike)):
             gold = read_lexicon(gold, (source, target))
@@ -45,7 +48,7 @@ class Evaluations:
         if len(lexicons) != 1:
             raise ValueError(f"{len(lexicons)} dictionaries of right answers were given; one is needed")
         right = lexicons[0].restricted([source, target])
-        with reporting(progress, "comparing words") as report:
+        with on(device), reporting(progress, "comparing words") as report:
             found = _sememe.evaluate_translation(self._native, source, target, right, criterion, oov, seed, report)
         result = json.loads(found)
         warn_of_zeros(result.get("zero_queries", 0), f"queries of {source}")

@@ -1,6 +1,7 @@
 """Where searches run: on the CPU or on a GPU, with the same results. The couplings of self-learning run there, too."""
 
 import json
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 
 from . import _sememe
@@ -43,12 +44,18 @@ class Choice:
 def set_device(device: str) -> Choice:
     """Choose where searches of this process run: `cuda`, `cuda:N`, `cpu`, or `auto`, the first GPU for large ones if there is one.
 
-    In a `with` statement the choice ends with the block. A GPU that is not there is a `ValueError` that says why. The environment variable `SEMEME_DEVICE` sets the device of a
-    process that chooses none.
+    In a `with` statement the choice ends with the block. A GPU that is not there is a `ValueError` that says why. The environment
+    variable `SEMEME_DEVICE` sets the device of a process that chooses none. The choice is one of the process: `device=` of a call
+    is that of all threads until the call returns, which changes no result.
     """
     before = _sememe.device_name()
     _sememe.set_device(device)
     return Choice(before)
+
+
+def on(device: str | None) -> AbstractContextManager[None]:
+    """The device of a block, if one is named."""
+    return nullcontext() if device is None else set_device(device)
 
 
 def device() -> str:

@@ -11,8 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _sememe
 from ._arrays import Rows, as_rows, lending
+from ._device_arrays import DeviceRows, device_rows, is_on_device
 from ._progress import Progress, reporting
 from ._warnings import warn_of_zeros
+from .devices import on
 
 #: Names of the arrays in error messages.
 QUERIES, TARGETS = "the array of queries", "the array of targets"
@@ -26,6 +28,7 @@ def neighbors(
     criterion: str = "nn",
     *,
     arrow: Literal[False] = False,
+    device: str | None = None,
     progress: Progress = None,
 ) -> tuple[NDArray[np.int64], Rows]: ...
 
@@ -38,6 +41,7 @@ def neighbors(
     criterion: str = "nn",
     *,
     arrow: Literal[True],
+    device: str | None = None,
     progress: Progress = None,
 ) -> _sememe.Batch: ...
 
@@ -49,6 +53,7 @@ def neighbors(
     criterion: str = "nn",
     *,
     arrow: bool = False,
+    device: str | None = None,
     progress: Progress = None,
 ) -> tuple[NDArray[np.int64], Rows] | _sememe.Batch:
     """The exact ``k`` nearest rows of ``targets`` to every row of ``queries``, nearest first.
@@ -58,7 +63,9 @@ def neighbors(
     queries, targets
         Rows of the same length. A contiguous array of float32 is read in place if nothing else can write to it: one that is
         permanently read-only (``Embeddings.vectors``, ``numpy.load(..., mmap_mode="r")``), or to which there is a single
-        reference. The latter cannot be written to or resized until the search is over. Others are copied.
+        reference. The latter cannot be written to or resized until the search is over. Others are copied. Tensors of float32
+        on a GPU (torch, cupy, and others with DLPack or ``__cuda_array_interface__``) are searched there by ``nn``, ``csls`` and
+        ``dot``; for other criteria they are copied to the CPU first.
     k
         Number of neighbours.
     criterion
@@ -67,6 +74,8 @@ def neighbors(
         neighbourhood of a target search it among the queries.
     arrow
         Return a table with the Arrow C stream interface instead: the columns ``query``, ``rank`` (from 1), ``target`` and ``score``.
+    device
+        Where to search, as for :func:`set_device`; by default where this process does.
     progress
         Receives the progress: a function of two numbers, ``tqdm``, or True.
 
@@ -85,10 +94,23 @@ def neighbors(
     >>> ids
     array([[1, 2]])
     """
-    arrays = [as_rows(queries, QUERIES), as_rows(targets, TARGETS)]
+    arrays: list[Any] = [queries, targets]
     del queries, targets  # Arrays that nobody else refers to need no copy.
-    with lending(arrays, [QUERIES, TARGETS]) as lent, reporting(progress, "comparing rows") as report:
-        (ids, scores), zeros = _sememe.neighbors(lent[0], lent[1], _count(k), criterion, report)
+    found = None
+    with on(device), reporting(progress, "comparing rows") as report:
+        for place, what in enumerate([QUERIES, TARGETS]):
+            if is_on_device(arrays[place]):
+                arrays[place] = device_rows(arrays[place], what)
+        if all(isinstance(rows, DeviceRows) for rows in arrays) and _sememe.device_name() != "cpu":
+            found = DeviceRows.neighbors(arrays[0], arrays[1], _count(k), criterion, report)
+        if found is None:
+            for place, what in enumerate([QUERIES, TARGETS]):
+                rows = arrays[place]
+                arrays[place] = rows.to_array() if isinstance(rows, DeviceRows) else as_rows(rows, what)
+                del rows
+            with lending(arrays, [QUERIES, TARGETS]) as lent:
+                found = _sememe.neighbors(lent[0], lent[1], _count(k), criterion, report)
+    (ids, scores), zeros = found
     warn_of_zeros(zeros, "targets")
     warn_of_zeros(int((ids[:, 0] < 0).sum()), "queries")
     return _sememe.neighbors_batch(ids, scores, criterion) if arrow else (ids, scores)

@@ -17,6 +17,7 @@ from ._defaults import DEFAULTS, extension
 from ._evaluations import Evaluations
 from ._progress import Progress, reporting
 from ._warnings import warn_of_fit, warn_of_zeros
+from .devices import on
 from .embeddings import Embeddings, Terms, listed, summed_directions
 from .lexicon import LexiconLike, as_lexicons
 from .retrieval import _count
@@ -144,6 +145,7 @@ class Space(Evaluations):
         *,
         vectors: Embeddings | None = None,
         arrow: bool = False,
+        device: str | None = None,
         progress: Progress = None,
     ) -> Any:
         """The best translations of a word, or for a list of words a list of them.
@@ -153,14 +155,14 @@ class Space(Evaluations):
         ``vectors`` (of the source, before alignment) have it, or can compose it as a fastText model does.
 
         With ``arrow`` a table comes back that has the Arrow C stream interface (pyarrow, polars, pandas, duckdb): a row for
-        each candidate, as ``sememe translate -o`` writes them.
+        each candidate, as ``sememe translate -o`` writes them. ``device`` is where to search, as for :func:`set_device`.
         """
         one = isinstance(words, str)
         spelled = [words] if isinstance(words, str) else list(words)
         if not spelled:
             return []
         native = None if vectors is None else vectors._native
-        with reporting(progress, "comparing words") as report:
+        with on(device), reporting(progress, "comparing words") as report:
             found, unknown, zeros, batch = self._native.translate(
                 source, target, spelled, _count(k), criterion, native, arrow, report
             )
@@ -180,16 +182,19 @@ class Space(Evaluations):
         criterion: str = "nn",
         *,
         among: str | None = None,
+        device: str | None = None,
     ) -> Any:
         """The words of the view ``among`` (the same one by default) nearest to words of ``view``, or to latent vectors.
 
-        A word is not its own neighbour. Returns a list for one word, and a list of lists for several.
+        A word is not its own neighbour. Returns a list for one word, and a list of lists for several. ``device`` is where to
+        search, as for :func:`set_device`.
         """
         among = view if among is None else among
         latent = self._latent(queries, view)
         own = self._rows(queries, view) if among == view and _is_words(queries) else [None] * len(latent)
         count = min(_count(k) + (among == view), len(self._native.view(among)))
-        found, zeros = self._native.nearest(view, among, latent, count, criterion, None)
+        with on(device):
+            found, zeros = self._native.nearest(view, among, latent, count, criterion, None)
         warn_of_zeros(zeros, f"words of {among}")
         word = self._native.view(among).word
         without = [
@@ -233,17 +238,19 @@ class Space(Evaluations):
         max_words: int | None = None,
         output: Path | None = None,
         arrow: bool = False,
+        device: str | None = None,
         progress: Progress = None,
     ) -> Any:
         """A dictionary: the best translation of every word, in the order of the source.
 
         ``mutual`` keeps only mutual nearest neighbours, ``min_confidence`` only translations of at least this confidence. If
         ``output`` is given, the dictionary is also written there, as ``sememe lexicon induce`` does. Returns a list of
-        :class:`Induced`, or with ``arrow`` a table that has the Arrow C stream interface, with a column for each view.
+        :class:`Induced`, or with ``arrow`` a table that has the Arrow C stream interface, with a column for each view. ``device``
+        is where to search, as for :func:`set_device`.
         """
         if not 0.0 <= min_confidence <= 1.0:
             raise ValueError(f"min_confidence is {min_confidence}: a probability is a number from 0 to 1")
-        with reporting(progress, "translating") as report:
+        with on(device), reporting(progress, "translating") as report:
             (rows, found, scores, sure, zeros), batch = self._native.induce(
                 source, target, criterion, mutual, min_confidence, max_words, output, arrow, report
             )

@@ -11,17 +11,27 @@
 //! The search is written for any [`Card`]. [`Cuda`] is a GPU. [`StandIn`] does the same on the CPU, slowly, for tests on
 //! machines without a GPU.
 //!
-//! [`Cuda::similarities`] and [`Similarities::couple`] are the steps of self-learning that take longest.
+//! [`log_sums`] computes the terms of inverted softmax, also to the bit. [`Cuda::similarities`] and [`Similarities::couple`] are
+//! the steps of self-learning that take longest, [`Cuda::whitened`] those of component analysis, and [`Cuda::finishing`]
+//! those of the discriminative finish: these differ from the CPU in the last digits.
 
 mod card;
 mod cuda;
+mod exponentials;
 mod found;
+mod resident;
 mod search;
 mod stand_in;
+mod stand_in_sums;
 
 pub use self::card::{Best, Card, Facts, Fault, HostRows, Selection, Settled, State, Wanted};
-pub use self::cuda::{Coupled, Cuda, Description, Nearest, Similarities, Unavailable, Vectors, descriptions};
+pub use self::cuda::{
+    Coupled, Cuda, Description, Finishing, Nearest, RowsOnGpu, Similarities, Unavailable, Vectors, Whitened,
+    descriptions,
+};
+pub use self::exponentials::{Exponentials, SOURCES_OF_BLOCK, log_sums};
 pub use self::found::Found;
+pub use self::resident::Resident;
 pub use self::search::{Ranking, means_of_both, nearest, nearest_of_host};
 pub use self::stand_in::StandIn;
 

@@ -197,7 +197,7 @@ fn pieces(count: usize, piece: usize) -> impl Iterator<Item = Range<usize>> {
 }
 
 /// Does something with half of the free memory, and with less if that is too much.
-fn with_memory<C: Card, T>(card: &C, work: impl Fn(usize) -> Result<T, Fault>) -> Result<T, Fault> {
+pub(crate) fn with_memory<C: Card, T>(card: &C, work: impl Fn(usize) -> Result<T, Fault>) -> Result<T, Fault> {
     let free = card.free_bytes()?;
     for retry in 1..=RETRIES {
         match work(free >> retry) {

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use half::f16;
 
 use crate::card::{Best, Card, Facts, Fault, HostRows, Selection, Settled, State, Wanted};
+use crate::resident::Resident;
 use crate::search::groups_of;
 use crate::{COLUMNS_OF_GROUP, ROUNDING};
 
@@ -21,7 +22,7 @@ pub struct StandIn {
 }
 
 /// Memory in use until it is dropped.
-struct Allocation {
+pub(crate) struct Allocation {
     bytes: usize,
     used: Arc<AtomicUsize>,
 }
@@ -38,7 +39,7 @@ impl StandIn {
         StandIn { bytes, used: Arc::default() }
     }
 
-    fn allocate(&self, bytes: usize) -> Result<Allocation, Fault> {
+    pub(crate) fn allocate(&self, bytes: usize) -> Result<Allocation, Fault> {
         let used = self.used.fetch_add(bytes, Ordering::SeqCst) + bytes;
         let allocation = Allocation { bytes, used: self.used.clone() };
         if used > self.bytes { Err(Fault::OutOfMemory) } else { Ok(allocation) }
@@ -72,12 +73,17 @@ impl Prepared {
     fn product(&self, row: u32, other: &Prepared, column: u32) -> f64 {
         let dim = self.facts.dim;
         let [a, b] = [(self, row), (other, column)].map(|(rows, row)| &rows.values[row as usize * dim..][..dim]);
-        let mut sums = [0.0_f64; 16];
-        for (at, (&x, &y)) in a.iter().zip(b).enumerate() {
-            sums[at % 16] += f64::from(x) * f64::from(y);
-        }
-        sums.iter().sum()
+        product(a, b)
     }
+}
+
+/// The inner product in the order of the CPU's engine.
+fn product(a: &[f32], b: &[f32]) -> f64 {
+    let mut sums = [0.0_f64; 16];
+    for (at, (&x, &y)) in a.iter().zip(b).enumerate() {
+        sums[at % 16] += f64::from(x) * f64::from(y);
+    }
+    sums.iter().sum()
 }
 
 /// Targets on the stand-in.
@@ -148,6 +154,23 @@ impl Queries {
 fn kth_largest(mut values: Vec<f32>, k: usize) -> f32 {
     values.sort_by(|a, b| b.total_cmp(a));
     values.get(k - 1).copied().unwrap_or(f32::NEG_INFINITY)
+}
+
+impl Resident for StandIn {
+    /// The numbers, and how many a row has.
+    type Values = (Vec<f32>, usize);
+
+    fn shape(&self, (values, dim): &Self::Values) -> (usize, usize) {
+        (values.len() / dim, *dim)
+    }
+
+    fn squares(&self, (values, dim): &Self::Values) -> Result<Vec<f64>, Fault> {
+        Ok(values.chunks_exact(*dim).map(|row| product(row, row)).collect())
+    }
+
+    fn prepared(&self, (values, dim): &Self::Values, factors: &[f64]) -> Result<Rows, Fault> {
+        self.upload(HostRows { values, dim: *dim, factors })
+    }
 }
 
 impl Card for StandIn {

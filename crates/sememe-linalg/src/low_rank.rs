@@ -16,7 +16,7 @@ pub fn low_rank_factor(a: &Mat) -> Option<Mat> {
     let n = a.nrows();
     let variances: Vec<f64> = (0..n).map(|i| a[(i, i)]).collect();
     let largest = variances.iter().fold(0.0_f64, |largest, &variance| largest.max(variance));
-    let varying: Vec<usize> = (0..n).filter(|&i| !(variances[i] <= CONSTANT * largest)).collect();
+    let varying: Vec<usize> = (0..n).filter(|&i| variances[i] > CONSTANT * largest || variances[i].is_nan()).collect();
     let mut left = variances.clone();
     let mut columns: Vec<Vec<f64>> = Vec::new();
     loop {

@@ -18,6 +18,8 @@ mod lexicon;
 mod migrate;
 mod moments;
 mod observed;
+#[cfg(target_os = "linux")]
+mod on_device;
 mod options;
 mod retrieve;
 mod serve;
@@ -55,6 +57,9 @@ mod _sememe {
     use crate::migrate::{AdaptedIndex, MigrationMap, plan_migration};
     #[pymodule_export]
     use crate::moments::Evidence;
+    #[cfg(target_os = "linux")]
+    #[pymodule_export]
+    use crate::on_device::{DeviceRows, dlpack_tensor};
     #[pymodule_export]
     use crate::options::defaults;
     #[pymodule_export]

@@ -54,6 +54,7 @@ pub mod space;
 #[cfg(feature = "parquet")]
 pub mod tables;
 mod tensors;
+mod threads;
 pub mod translate;
 pub mod vectors;
 

@@ -125,11 +125,16 @@ impl<'a> Remembering<'a> {
     pub(crate) fn new(observer: &'a dyn Observer) -> Self {
         Remembering { observer, is_stopped: AtomicBool::new(false) }
     }
+
+    /// Whether the observer has stopped the work.
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.is_stopped.load(Ordering::Relaxed)
+    }
 }
 
 impl Observer for Remembering<'_> {
     fn observe(&self, event: Event) -> ControlFlow<()> {
-        if self.is_stopped.load(Ordering::Relaxed) {
+        if self.is_stopped() {
             return ControlFlow::Break(());
         }
         let answer = self.observer.observe(event);

@@ -3,45 +3,12 @@
 
 use std::sync::Arc;
 
-use cudarc::driver::sys::CUdeviceptr;
-use cudarc::driver::{CudaFunction, CudaSlice, DeviceRepr, LaunchConfig, PushKernelArg};
+use cudarc::driver::{CudaSlice, PushKernelArg};
 
 use super::grid::grid_of;
-use super::program::compiled;
-use super::{Cuda, THREADS, Unavailable, WARP};
+use super::products::{Products, Vectors, warps};
+use super::{Cuda, WARP};
 use crate::card::Fault;
-
-/// Compiled as one file.
-const SOURCE: &str = concat!(include_str!("../kernels/common.cu"), include_str!("../kernels/couple.cu"));
-/// Rows and columns of a block of products, and of sums in double precision; also in `kernels/`.
-const SIDE: usize = 128;
-const PART: usize = 32;
-
-/// The kernels of couplings.
-pub(super) struct Couplings {
-    products: CudaFunction,
-    means_of_largest: CudaFunction,
-    similarities: CudaFunction,
-    halves_of_sums: CudaFunction,
-    probabilities: CudaFunction,
-    weighted_products: CudaFunction,
-    weighted_sums: CudaFunction,
-}
-
-/// Vectors of floats, one after the other.
-#[derive(Debug, Clone, Copy)]
-pub struct Vectors<'a> {
-    /// The numbers of all vectors.
-    pub values: &'a [f32],
-    /// Numbers of a vector.
-    pub dim: usize,
-}
-
-impl Vectors<'_> {
-    fn count(&self) -> usize {
-        self.values.len() / self.dim
-    }
-}
 
 /// The most similar vector of the other side.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -55,7 +22,7 @@ pub struct Nearest {
 /// The CSLS of every two vectors of two sides, on a GPU.
 pub struct Similarities {
     card: Cuda,
-    kernels: Arc<Couplings>,
+    kernels: Arc<Products>,
     /// Row by row, and column by column.
     scores: [CudaSlice<f32>; 2],
     counts: [usize; 2],
@@ -75,21 +42,10 @@ pub struct Coupled {
     pub products: [Vec<f64>; 3],
 }
 
-#[repr(C)]
-#[derive(Clone, Copy)]
-struct VectorsArgument {
-    values: CUdeviceptr,
-    vector: u64,
-    number: u64,
-}
-
-// SAFETY: these are plain numbers, laid out as the kernels expect.
-unsafe impl DeviceRepr for VectorsArgument {}
-
 impl Cuda {
     /// The CSLS of every two unit vectors, by the mean cosines of the `k` nearest.
     pub fn similarities(&self, x: Vectors, y: Vectors, k: usize) -> Result<Similarities, Fault> {
-        let kernels = self.couplings().map_err(|error| Fault::Driver(error.to_string()))?;
+        let kernels = self.products_kernels()?;
         let (of_x, of_y) = (self.copied(x.values)?, self.copied(y.values)?);
         let counts = [x.count(), y.count()];
         let argument = |values: &CudaSlice<f32>| self.vectors_argument(values, (x.dim, 1));
@@ -118,51 +74,9 @@ impl Cuda {
         Ok(Similarities { card: self.clone(), kernels, scores, counts, nearest })
     }
 
-    fn couplings(&self) -> Result<Arc<Couplings>, Unavailable> {
-        let mut couplings = self.shared.couplings.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        if let Some(kernels) = &*couplings {
-            return Ok(kernels.clone());
-        }
-        let module = compiled(&self.shared.context, SOURCE, self.shared.capability, &[])?;
-        let function = |name: &str| module.load_function(name);
-        let kernels = Arc::new(Couplings {
-            products: function("products")?,
-            means_of_largest: function("means_of_largest")?,
-            similarities: function("similarities")?,
-            halves_of_sums: function("halves_of_sums")?,
-            probabilities: function("probabilities")?,
-            weighted_products: function("weighted_products")?,
-            weighted_sums: function("weighted_sums")?,
-        });
-        *couplings = Some(kernels.clone());
-        Ok(kernels)
-    }
-
-    /// Vectors and their numbers are so far apart.
-    fn vectors_argument(&self, values: &CudaSlice<f32>, (vector, number): (usize, usize)) -> VectorsArgument {
-        VectorsArgument { values: self.address(values), vector: vector as u64, number: number as u64 }
-    }
-
-    /// The inner products of so many vectors of two sides, of `count` numbers each.
-    fn products(
-        &self,
-        kernels: &Couplings,
-        (a, rows): (VectorsArgument, usize),
-        (b, columns): (VectorsArgument, usize),
-        count: usize,
-    ) -> Result<CudaSlice<f32>, Fault> {
-        let out = self.allocate::<f32>(rows * columns)?;
-        let numbers = [rows, columns, count].map(|number| number as u32);
-        let mut launch = self.shared.stream.launch_builder(&kernels.products);
-        launch.arg(&a).arg(&b).arg(&numbers[0]).arg(&numbers[1]).arg(&numbers[2]).arg(&out);
-        // SAFETY: the arguments are those of the kernel, and the result has room for all products.
-        unsafe { launch.launch(blocks((rows, columns), SIDE)) }?;
-        Ok(out)
-    }
-
     fn means_of_largest(
         &self,
-        kernels: &Couplings,
+        kernels: &Products,
         values: &CudaSlice<f32>,
         (rows, columns): (usize, usize),
         k: usize,
@@ -206,9 +120,9 @@ impl Similarities {
         let numbers = card.vectors_argument(&of_y, (1, y.dim));
         let expected = card.products(kernels, (probabilities, counts[0]), (numbers, y.dim), counts[1])?;
         let products = [
-            self.weighted_products((&of_x, x.dim), (&of_x, x.dim), Some(&weights[0]), counts[0])?,
-            self.weighted_products((&of_y, y.dim), (&of_y, y.dim), Some(&weights[1]), counts[1])?,
-            self.weighted_products((&of_x, x.dim), (&expected, y.dim), None, counts[0])?,
+            card.weighted_products(kernels, (&of_x, x.dim), (&of_x, x.dim), Some(&weights[0]), counts[0])?,
+            card.weighted_products(kernels, (&of_y, y.dim), (&of_y, y.dim), Some(&weights[1]), counts[1])?,
+            card.weighted_products(kernels, (&of_x, x.dim), (&expected, y.dim), None, counts[0])?,
         ];
         let sums = [
             self.weighted_sums((&of_x, x.dim), &weights[0], counts[0])?,
@@ -216,24 +130,6 @@ impl Similarities {
         ];
         let weight = card.fetched(&weights[0], counts[0])?.into_iter().map(f64::from).sum();
         Ok(Coupled { weight, sums, products })
-    }
-
-    fn weighted_products(
-        &self,
-        (a, of_a): (&CudaSlice<f32>, usize),
-        (b, of_b): (&CudaSlice<f32>, usize),
-        weights: Option<&CudaSlice<f32>>,
-        rows: usize,
-    ) -> Result<Vec<f64>, Fault> {
-        let card = &self.card;
-        let out = card.allocate::<f64>(of_a * of_b)?;
-        let weights = weights.map_or(0, |weights| card.address(weights));
-        let numbers = [rows, of_a, of_b].map(|number| number as u32);
-        let mut launch = card.shared.stream.launch_builder(&self.kernels.weighted_products);
-        launch.arg(a).arg(b).arg(&weights).arg(&numbers[0]).arg(&numbers[1]).arg(&numbers[2]).arg(&out);
-        // SAFETY: the arguments are those of the kernel, and the result has room for all sums.
-        unsafe { launch.launch(blocks((of_a, of_b), PART)) }?;
-        card.fetched(&out, of_a * of_b)
     }
 
     fn weighted_sums(
@@ -250,15 +146,4 @@ impl Similarities {
         unsafe { launch.launch(grid_of(of_a, WARP, WARP, 0)) }?;
         self.card.fetched(&out, of_a)
     }
-}
-
-/// A warp for each row.
-fn warps(rows: usize) -> LaunchConfig {
-    grid_of(rows, THREADS / WARP, THREADS, 0)
-}
-
-/// Blocks of `side` x `side` results.
-fn blocks((rows, columns): (usize, usize), side: usize) -> LaunchConfig {
-    let count = |of: usize| of.div_ceil(side).max(1) as u32;
-    LaunchConfig { grid_dim: (count(columns), count(rows), 1), block_dim: (THREADS, 1, 1), shared_mem_bytes: 0 }
 }

@@ -1,12 +1,17 @@
 //! A GPU as a [`Card`].
 
 mod arguments;
+mod components;
 mod couple;
 mod data;
+mod exponentials;
+mod finish;
 mod grid;
 mod memory;
 mod probe;
+mod products;
 mod program;
+mod resident;
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -19,13 +24,16 @@ use cudarc::driver::sys::CUresult;
 use cudarc::driver::{CudaContext, CudaFunction, CudaSlice, CudaStream, DriverError, PinnedHostSlice, PushKernelArg};
 
 use self::arguments::{ListsArgument, QueriesArgument, ScreenArgument, TilesArgument};
-use self::couple::Couplings;
-pub use self::couple::{Coupled, Nearest, Similarities, Vectors};
-use self::data::Prepared;
+pub use self::components::Whitened;
+pub use self::couple::{Coupled, Nearest, Similarities};
 pub use self::data::{Lists, Queries, Rows, Targets};
+pub use self::finish::Finishing;
 use self::grid::grid_of;
 pub use self::probe::{Description, Unavailable, descriptions};
+use self::products::Products;
+pub use self::products::Vectors;
 use self::program::{Layout, Program};
+pub use self::resident::RowsOnGpu;
 use crate::card::{Best, Card, Facts, Fault, HostRows, Selection, Settled, State, Wanted};
 use crate::search::{SAMPLE, groups_of};
 use crate::{COLUMNS_OF_TILE, COORDINATES, ROWS_OF_TILE};
@@ -71,7 +79,7 @@ struct Shared {
     multiprocessors: usize,
     shared_memory: usize,
     programs: Mutex<HashMap<Layout, Arc<Program>>>,
-    couplings: Mutex<Option<Arc<Couplings>>>,
+    products: Mutex<Option<Arc<Products>>>,
     /// Page-locked memory that numbers are fetched by.
     staging: Mutex<Option<PinnedHostSlice<u8>>>,
 }
@@ -112,7 +120,7 @@ impl Cuda {
             multiprocessors,
             shared_memory,
             programs: Mutex::default(),
-            couplings: Mutex::default(),
+            products: Mutex::default(),
             staging: Mutex::default(),
         };
         let cuda = Cuda { shared: Arc::new(shared) };
@@ -191,20 +199,7 @@ impl Card for Cuda {
     }
 
     fn upload(&self, rows: HostRows) -> Result<Rows, Fault> {
-        let (dim, count) = (rows.dim, rows.factors.len());
-        let padded = dim.next_multiple_of(COORDINATES);
-        let (values, factors) = (self.copied(rows.values)?, self.copied(rows.factors)?);
-        let halves = self.allocate::<u16>((count + ROWS_BEYOND) * padded)?;
-        let (lengths, residuals) = (self.allocate::<f64>(count)?, self.allocate::<f32>(count)?);
-        let program = self.program(padded).map_err(|error| Fault::Driver(error.to_string()))?;
-        let numbers = [count as u32, dim as u32];
-        let mut launch = self.shared.stream.launch_builder(&program.round_rows);
-        launch.arg(&values).arg(&factors).arg(&numbers[0]).arg(&numbers[1]);
-        launch.arg(&halves).arg(&lengths).arg(&residuals);
-        // SAFETY: the arguments are those of the kernel; a warp a row.
-        unsafe { launch.launch(grid_of(count, THREADS / WARP, THREADS, 0)) }?;
-        let facts = Facts::new(dim, &self.fetched(&lengths, count)?, &self.fetched(&residuals, count)?);
-        Ok(Rows { prepared: Arc::new(Prepared { facts, padded, values, factors, halves, lengths }) })
+        self.prepare(Arc::new(self.copied(rows.values)?), self.copied(rows.factors)?, rows.dim)
     }
 
     fn facts<'a>(&self, rows: &'a Rows) -> &'a Facts {

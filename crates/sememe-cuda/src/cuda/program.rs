@@ -69,6 +69,7 @@ pub(super) struct Program {
     pub(super) thresholds_of_rows: CudaFunction,
     pub(super) raise_thresholds: CudaFunction,
     pub(super) settle: CudaFunction,
+    pub(super) squares_of_rows: CudaFunction,
 }
 
 impl Program {
@@ -97,6 +98,7 @@ impl Program {
             thresholds_of_rows: function("thresholds_of_rows")?,
             raise_thresholds: function("raise_thresholds")?,
             settle: function("settle")?,
+            squares_of_rows: function("squares_of_rows")?,
         };
         for function in [&program.maxima_of_rows, &program.screen_one_way, &program.screen_both_ways] {
             function.set_attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, shared_memory as i32)?;

@@ -150,3 +150,13 @@ extern "C" __global__ void settle(Lists lists, Queries rows, Exact exact_rows, T
         }
     }
 }
+
+// The sum of the squares of every row, with the bits of the CPU. One warp a row.
+extern "C" __global__ void squares_of_rows(const float *values, u32 count, u32 dim, double *squares) {
+    u64 row = (u64)blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32;
+    if (row >= count) return;
+    u32 lane = threadIdx.x % 32;
+    const float *own = values + row * dim;
+    double square = exact_product(own, own, dim, lane % 16);
+    if (lane == 0) squares[row] = square;
+}

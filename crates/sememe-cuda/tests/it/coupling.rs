@@ -90,3 +90,22 @@ fn couplings_on_a_gpu_are_those_of_double_precision() {
         [[300, 410], [129, 7], [1, 1]].into_iter().for_each(|counts| check_coupling(&card, counts));
     }
 }
+
+#[test]
+fn gpu_moments_of_components_are_those_of_double_precision() {
+    gpus().iter().take(1).for_each(|card| {
+        let (mut numbers, count, dim) = (Numbers(7), 1000, 33);
+        let [words, directions] = [count, dim].map(|rows| vectors(rows, dim, &mut numbers));
+        let found = card.whitened(Vectors { values: &words, dim }).unwrap().moments(&directions).unwrap();
+        let number = |values: &[f32], row: usize, at: usize| f64::from(values[row * dim + at]);
+        let value = |i: usize, row: usize| {
+            (0..dim).map(|p| number(&directions, i, p) * number(&words, row, p)).sum::<f64>().powi(2)
+        };
+        for i in 0..dim {
+            for j in 0..dim {
+                let expected: f64 = (0..count).map(|row| value(i, row) * number(&words, row, j)).sum();
+                assert!((found[i * dim + j] - expected).abs() < 1e-4 * count as f64, "{i} {j}");
+            }
+        }
+    });
+}

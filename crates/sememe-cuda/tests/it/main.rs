@@ -2,5 +2,6 @@
 
 mod coupling;
 mod exhaustive;
+mod finishing;
 mod gpu;
 mod stand_in;

@@ -6,6 +6,8 @@
 
 use std::collections::BTreeMap;
 
+use rayon::prelude::*;
+
 use super::PairCalibration;
 use super::few_entries::pairs_with_few;
 use super::folds::{Answer, Asked, CALIBRATING, Candidates, Folds, MOST_PAIRS};
@@ -55,8 +57,8 @@ impl Folds<'_> {
                     if criteria.is_empty() {
                         continue;
                     }
-                    let candidates = |view| Candidates::of(&self.rows, (CALIBRATING, self.given), view, project);
-                    let [source, target] = [from, to].map(candidates);
+                    let candidates = |view: usize| Candidates::of(&self.rows, (CALIBRATING, self.given), view, project);
+                    let (source, target) = rayon::join(|| candidates(from), || candidates(to));
                     let (Some(source), Some(target)) = (source?, target?) else { continue };
                     for (number, criterion) in criteria {
                         let mut builder = Retriever::between(&source.side, &target.side, criterion);
@@ -72,7 +74,7 @@ impl Folds<'_> {
                 }
             }
         }
-        let calibrated = queries.into_iter().filter(|(_, queries)| queries.len() >= MIN_QUERIES);
+        let calibrated: Vec<_> = queries.into_iter().filter(|(_, queries)| queries.len() >= MIN_QUERIES).collect();
         let of_pair = |(([a, b], number), queries): (([usize; 2], usize), Vec<HeldOutQuery>)| {
             let shared = most_likely(&queries);
             [[a, b], [b, a]].map(|[from, to]| {
@@ -84,7 +86,7 @@ impl Folds<'_> {
                 }
             })
         };
-        Ok(calibrated.flat_map(of_pair).collect())
+        Ok(calibrated.into_par_iter().flat_map_iter(of_pair).collect())
     }
 
     /// The rows of words that are held out of some fold; `None` without any.

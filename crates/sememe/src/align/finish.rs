@@ -47,9 +47,9 @@ pub(super) struct Finisher {
     /// The exponent of these, where it was chosen.
     exponent: Option<f64>,
     /// The words of both views that take part, as unit vectors.
-    words: [Matrix; 2],
+    pub(super) words: [Matrix; 2],
     /// Distinct pairs of words that are compared, ascending.
-    compared: Vec<[usize; 2]>,
+    pub(super) compared: Vec<[usize; 2]>,
     /// The comparisons of each word of the second view.
     of_second: Vec<Vec<usize>>,
     softmaxes: Vec<Softmax>,
@@ -63,7 +63,7 @@ struct Softmax {
 }
 
 /// The map of each view, row-major.
-type Maps = [Vec<f32>; 2];
+pub(super) type Maps = [Vec<f32>; 2];
 
 impl Finisher {
     /// Searches the negatives. `latent` are the latent vectors of the candidates of both views, the pairs are over
@@ -131,6 +131,8 @@ impl Finisher {
         let mut maps = [0, 1].map(|_| row_major(&Mat::identity(dim, dim)));
         let mut finishes = Vec::new();
         let last = numbers.last().copied().unwrap_or(0);
+        #[cfg(feature = "cuda")]
+        let mut on_gpu = super::finish_gpu::OnGpu::of(self, last);
         for step in 0..=last {
             if numbers.contains(&step) {
                 finishes.push(self.finish(&maps, step));
@@ -143,6 +145,9 @@ impl Finisher {
                 break;
             }
             let length = FIRST_STEP * DECAY.powi(step as i32) * (dim as f64).sqrt();
+            #[cfg(feature = "cuda")]
+            let gradients = on_gpu.gradients(self, &maps).unwrap_or_else(|| self.gradients(&maps));
+            #[cfg(not(feature = "cuda"))]
             let gradients = self.gradients(&maps);
             for (map, gradient) in maps.iter_mut().zip(&gradients) {
                 let norm = dot(gradient, gradient).sqrt();
@@ -170,16 +175,7 @@ impl Finisher {
     fn gradients(&self, maps: &Maps) -> Maps {
         let images = [0, 1].map(|side| Images::of(&self.words[side], &maps[side]));
         let cosine = |rows: &[usize; 2]| dot(images[0].unit.row(rows[0]), images[1].unit.row(rows[1]));
-        let cosines: Vec<f64> = self.compared.par_iter().map(cosine).collect();
-        let mut slopes = vec![0.0_f64; cosines.len()];
-        for Softmax { right, wrong, weight } in &self.softmaxes {
-            let all = || wrong.iter().chain([right]);
-            // Cosines are at most 1, so that nothing overflows.
-            let sum: f64 = all().map(|&comparison| cosines[comparison].exp()).sum();
-            all().for_each(|&comparison| slopes[comparison] += weight * cosines[comparison].exp() / sum);
-            slopes[*right] -= weight;
-        }
-        let slopes: Vec<f32> = slopes.into_iter().map(|slope| slope as f32).collect();
+        let slopes = self.slopes(&self.compared.par_iter().map(cosine).collect::<Vec<f64>>());
         let of_first = |word: usize| {
             let start = self.compared.partition_point(|rows| rows[0] < word);
             let end = self.compared.partition_point(|rows| rows[0] <= word);
@@ -192,6 +188,22 @@ impl Finisher {
             self.of_second[word].iter().for_each(|&at| add(sum, slopes[at], images[0].unit.row(self.compared[at][0])));
         });
         [first, second]
+    }
+}
+
+impl Finisher {
+    /// The slope of the mean loss for the cosine of each comparison.
+    pub(super) fn slopes(&self, cosines: &[f64]) -> Vec<f32> {
+        // Cosines are at most 1, so that nothing overflows.
+        let exponentials: Vec<f64> = cosines.par_iter().map(|cosine| cosine.exp()).collect();
+        let mut slopes = vec![0.0_f64; cosines.len()];
+        for Softmax { right, wrong, weight } in &self.softmaxes {
+            let all = || wrong.iter().chain([right]);
+            let sum: f64 = all().map(|&comparison| exponentials[comparison]).sum();
+            all().for_each(|&comparison| slopes[comparison] += weight * exponentials[comparison] / sum);
+            slopes[*right] -= weight;
+        }
+        slopes.into_iter().map(|slope| slope as f32).collect()
     }
 }
 

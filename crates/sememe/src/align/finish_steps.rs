@@ -222,7 +222,8 @@ struct Sides {
 impl Sides {
     /// `None` if one of the views has no rows.
     fn of(rows: &Rows, given: &Tuples, views: [usize; 2], project: &Project) -> Result<Option<Self>> {
-        let [first, second] = views.map(|view| Candidates::of(rows, (CHOOSING, given), view, project));
+        let of_view = |view: usize| Candidates::of(rows, (CHOOSING, given), view, project);
+        let (first, second) = rayon::join(|| of_view(views[0]), || of_view(views[1]));
         Ok(first?.zip(second?).map(|(first, second)| Sides { views, candidates: [first, second] }))
     }
 

@@ -82,7 +82,7 @@ pub(super) fn splits_until(tuples: &Tuples, enough: usize) -> Vec<Split> {
 pub(super) type Rows<'a> = Vec<Option<&'a Matrix>>;
 
 /// Projects rows of a view, which have these numbers in it.
-pub(super) type Project<'a> = Box<dyn Fn(usize, &Matrix, &[usize]) -> Result<Matrix> + 'a>;
+pub(super) type Project<'a> = Box<dyn Fn(usize, &Matrix, &[usize]) -> Result<Matrix> + Send + Sync + 'a>;
 
 /// The projection of a model.
 pub(super) fn projection(model: &Model) -> Project<'static> {

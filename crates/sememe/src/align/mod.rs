@@ -8,6 +8,8 @@ mod extend;
 mod extension;
 mod few_entries;
 mod finish;
+#[cfg(feature = "cuda")]
+mod finish_gpu;
 mod finish_steps;
 mod folds;
 mod held_out;
@@ -36,7 +38,7 @@ pub use self::held_out::shrinkage as held_out_shrinkage;
 pub(crate) use self::held_out::{is_clearly_positive, short_fit};
 pub use self::options::{AlignOptions, Confidences};
 use self::span::Spans;
-use self::spelling_weight::spell_model;
+use self::spelling_weight::add_spelling;
 pub use self::summary::{AlignSummary, AlignedView, FinishedPair, ShrinkageRule};
 use crate::error::{Error, Result};
 use crate::lexicon::{TrainedPairs, TrainedRows, Tuples};
@@ -206,7 +208,9 @@ fn fit_prepared(
     };
     let compared = finish_and_calibrate(folds, model, (&project, tuned, tuples), wanted, spelled, observer)?;
     alignment.model.finishes = compared.finishes;
-    spell_model(&mut alignment.model, &prepared, &few_entries::teaching(given, tuples, |_| true), &compared.spelled)?;
+    if let Some((spelling, pairs)) = compared.spelling {
+        add_spelling(&mut alignment.model, spelling, &pairs)?;
+    }
     alignment.calibrations = compared.calibrations;
     alignment.criterion = compared.criterion;
     Ok(Fitted { alignment, prepared, shrinkage_rule, warnings })

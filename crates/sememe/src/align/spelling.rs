@@ -10,6 +10,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use rayon::prelude::*;
+
 use crate::error::Result;
 use crate::lexicon::Tuples;
 use crate::linalg::{Eigen, Mat, add_scaled, symmetric, times_transpose, transpose_times};
@@ -28,6 +30,10 @@ const MIN_WORDS: usize = 3;
 const ITERATIONS: usize = 5;
 const POWERS: usize = 12;
 const SEED: u64 = 17;
+/// Words whose n-grams are in memory at a time, with repetitions.
+const WORDS_AT_A_TIME: usize = 4096;
+/// Sums of columns that one thread computes at a time.
+const COLUMNS_AT_A_TIME: usize = 64;
 /// Eigenvalues below this part of the largest one are no covariances.
 const NO_COVARIANCE: f64 = 1e-6;
 
@@ -37,45 +43,46 @@ struct Bags {
     ngrams: Vocabulary,
     rarity: Vec<f64>,
     bags: Vec<Vec<(usize, f64)>>,
+    /// For each n-gram the words that have it, by their place among the bags, with its weight.
+    of_ngrams: Vec<Vec<(usize, f64)>>,
     /// The place of each row among the bags.
     places: BTreeMap<usize, usize>,
 }
 
 impl Bags {
     fn of(view: usize, words: &Vocabulary, rows: &BTreeSet<usize>) -> Self {
+        let rows_in_order: Vec<usize> = rows.iter().copied().collect();
         let mut having: BTreeMap<String, usize> = BTreeMap::new();
-        for &row in rows {
-            let mut of_word = BTreeSet::new();
-            for_each_ngram(words.word(row), |ngram| {
-                of_word.insert(ngram.to_owned());
-            });
-            of_word.into_iter().for_each(|ngram| *having.entry(ngram).or_default() += 1);
+        for some in rows_in_order.chunks(WORDS_AT_A_TIME) {
+            let mut all: Vec<String> =
+                some.par_iter().flat_map_iter(|&row| different_ngrams(words.word(row))).collect();
+            all.par_sort_unstable();
+            for same in all.chunk_by(|a, b| a == b) {
+                *having.entry(same[0].clone()).or_default() += same.len();
+            }
         }
         // What all words have says nothing.
         having.retain(|_, count| (MIN_WORDS..rows.len()).contains(count));
         let ngrams: Vocabulary = having.keys().map(String::as_str).collect();
         let rarity: Vec<f64> = having.values().map(|&count| (rows.len() as f64 / count as f64).ln()).collect();
-        let bags = rows.iter().map(|&row| features(words.word(row), &ngrams, &rarity)).collect();
+        let bags: Vec<Vec<(usize, f64)>> =
+            rows_in_order.par_iter().map(|&row| features(words.word(row), &ngrams, &rarity)).collect();
+        let mut of_ngrams = vec![Vec::new(); ngrams.len()];
+        for (word, bag) in bags.iter().enumerate() {
+            bag.iter().for_each(|&(ngram, weight)| of_ngrams[ngram].push((word, weight)));
+        }
         let places = rows.iter().enumerate().map(|(place, &row)| (row, place)).collect();
-        Bags { view, ngrams, rarity, bags, places }
+        Bags { view, ngrams, rarity, bags, of_ngrams, places }
     }
 
     /// The words after a map from n-grams, as columns.
     fn mapped(&self, map: &Mat) -> Mat {
-        let mut mapped = Mat::zeros(map.nrows(), self.bags.len());
-        for (out, bag) in mapped.col_iter_mut().zip(&self.bags) {
-            bag.iter().for_each(|&(ngram, weight)| add(out, weight, map.col_as_slice(ngram)));
-        }
-        mapped
+        combined(map, &self.bags)
     }
 
     /// The transpose of [`Bags::mapped`].
     fn spread(&self, values: &Mat) -> Mat {
-        let mut map = Mat::zeros(values.nrows(), self.ngrams.len());
-        for (values, bag) in values.col_iter().zip(&self.bags) {
-            bag.iter().for_each(|&(ngram, weight)| add(map.col_as_slice_mut(ngram), weight, values));
-        }
-        map
+        combined(values, &self.of_ngrams)
     }
 
     fn spelling(self, map: Mat) -> ViewSpelling {
@@ -83,6 +90,25 @@ impl Bags {
         self.mapped(&map).col_iter().for_each(|word| add(&mut mean, 1.0 / self.bags.len() as f64, word));
         ViewSpelling { ngrams: self.ngrams, rarity: self.rarity, map, mean }
     }
+}
+
+/// The n-grams of a word, each once.
+fn different_ngrams(word: &str) -> BTreeSet<String> {
+    let mut different = BTreeSet::new();
+    for_each_ngram(word, |ngram| {
+        different.insert(ngram.to_owned());
+    });
+    different
+}
+
+/// Weighted sums of columns, one for each list of them.
+fn combined(columns: &Mat, lists: &[Vec<(usize, f64)>]) -> Mat {
+    let mut sums = Mat::zeros(columns.nrows(), lists.len());
+    let each: Vec<&mut [f64]> = sums.col_iter_mut().collect();
+    each.into_par_iter().zip(lists).with_min_len(COLUMNS_AT_A_TIME).for_each(|(sum, list)| {
+        list.iter().for_each(|&(column, weight)| add(sum, weight, columns.col_as_slice(column)));
+    });
+    sums
 }
 
 fn add(sum: &mut [f64], factor: f64, values: &[f64]) {
@@ -93,20 +119,33 @@ fn add(sum: &mut [f64], factor: f64, values: &[f64]) {
 struct Entries {
     views: [usize; 2],
     places: Vec<[usize; 2]>,
+    /// For each word of each side, the places of the words that it is connected with.
+    connected: [Vec<Vec<usize>>; 2],
 }
 
 impl Entries {
+    /// These places, of so many words of each side.
+    fn new(views: [usize; 2], places: Vec<[usize; 2]>, words: [usize; 2]) -> Self {
+        let mut connected = words.map(|count| vec![Vec::new(); count]);
+        for places in &places {
+            (0..2).for_each(|side| connected[side][places[side]].push(places[1 - side]));
+        }
+        Entries { views, places, connected }
+    }
+
     /// For each word of one side, the sum of the mapped words of the other that it is connected with, less their mean.
-    fn sums(&self, side: usize, words: usize, other: &Mat) -> Mat {
+    fn sums(&self, side: usize, other: &Mat) -> Mat {
         let mut mean = vec![0.0; other.nrows()];
         let share = 1.0 / self.places.len().max(1) as f64;
         self.places.iter().for_each(|places| add(&mut mean, share, other.col_as_slice(places[1 - side])));
-        let mut sums = Mat::zeros(other.nrows(), words);
-        for places in &self.places {
-            let sum = sums.col_as_slice_mut(places[side]);
-            add(sum, 1.0, other.col_as_slice(places[1 - side]));
-            add(sum, -1.0, &mean);
-        }
+        let mut sums = Mat::zeros(other.nrows(), self.connected[side].len());
+        let each: Vec<&mut [f64]> = sums.col_iter_mut().collect();
+        each.into_par_iter().zip(&self.connected[side]).with_min_len(COLUMNS_AT_A_TIME).for_each(|(sum, others)| {
+            for &place in others {
+                add(sum, 1.0, other.col_as_slice(place));
+                add(sum, -1.0, &mean);
+            }
+        });
         sums
     }
 
@@ -117,7 +156,7 @@ impl Entries {
         let mut strength = 0.0;
         for _ in 0..POWERS {
             for side in [1, 0] {
-                let sums = self.sums(side, bags[side].bags.len(), &bags[1 - side].mapped(&map));
+                let sums = self.sums(side, &bags[1 - side].mapped(&map));
                 map = bags[side].spread(&sums);
                 strength = map.norm_l2();
                 map.col_iter_mut().flatten().for_each(|x| *x /= strength.max(f64::MIN_POSITIVE));
@@ -150,12 +189,12 @@ pub(super) fn learn(views: &[View], tuples: &Tuples) -> Result<Option<Spelling>>
         rows[*b].extend(pairs.iter().map(|pair| pair.1));
     }
     let of_view = |(view, rows)| Some(Bags::of(view, views[view].words()?, rows));
-    let bags: Vec<Bags> = rows.iter().enumerate().filter_map(of_view).collect();
+    let bags: Vec<Bags> = rows.par_iter().enumerate().filter_map(of_view).collect();
     let of_pair = |(pair, places): RowPairs| {
         let of_view = |view: usize| bags.iter().position(|bags| bags.view == view).expect("views of pairs have words");
         let own = pair.map(of_view);
         let places = places.into_iter().map(|(x, y)| [bags[own[0]].places[&x], bags[own[1]].places[&y]]);
-        Entries { views: own, places: places.collect() }
+        Entries::new(own, places.collect(), own.map(|at| bags[at].bags.len()))
     };
     let entries = pairs.into_iter().map(of_pair).collect();
     Problem { views: bags, entries }.solve(views.len())
@@ -211,7 +250,7 @@ impl Problem {
         for (entries, &weight) in self.entries.iter().zip(weights) {
             for side in 0..2 {
                 let (own, other) = (&mut sums[entries.views[side]], &mapped[entries.views[1 - side]]);
-                let part = entries.sums(side, own.ncols(), other);
+                let part = entries.sums(side, other);
                 add_scaled(own.as_mut(), weight, part.as_ref());
             }
         }

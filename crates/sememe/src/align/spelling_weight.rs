@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::few_entries;
 use super::finish_steps::mean;
-use super::folds::{Answer, Fold, Folds, Project};
+use super::folds::{Answer, Fold, Folds, Project, Split};
 use super::held_out::is_clearly_positive;
 use super::spelling::learn;
 use crate::error::Result;
@@ -30,31 +30,18 @@ pub(super) struct SpelledPair {
 
 impl<'a> Folds<'a> {
     /// Chooses a weight for each pair of views, and adds spelling to the models of all folds if any pair has one. Words
-    /// that were held out of `further` fits choose, too. Very many pairs are compared without spelling: to choose would take
-    /// longer than the fit.
+    /// that were held out of `further` fits choose, too. `spellings` are [what the entries of all fits teach](learn_all).
     pub(super) fn choose_spelling(
         &mut self,
         views: &'a [View],
-        further: &[Fold],
+        (further, spellings): (&[Fold], Vec<Spelling>),
         observer: &dyn Observer,
     ) -> Result<Vec<SpelledPair>> {
-        if self.are_very_many() {
+        if spellings.is_empty() {
             return Ok(Vec::new());
         }
         let fits = self.fits.len() + further.len();
         let meter = Meter::new(observer, Stage::Finishing, self.pairs.len() * fits * WEIGHTS.len());
-        let mut spellings = Vec::new();
-        for fold in self.fits.iter().chain(further) {
-            meter.check()?;
-            let Some(spelling) = learn(
-                views,
-                &few_entries::teaching(&fold.split.given, &fold.split.induced, |at| !few_entries::is_tested(at)),
-            )?
-            else {
-                return Ok(Vec::new());
-            };
-            spellings.push(spelling);
-        }
         let mut all_chosen = Vec::new();
         let few = few_entries::pairs_with_few(self.given);
         for pair in self.pairs.iter().copied().filter(|pair| !few.contains(pair)) {
@@ -135,18 +122,26 @@ fn chosen(found: &[Found]) -> usize {
     if is_clearly_positive(&differences(&all[best], &all[0]), STANDARD_ERRORS) { best } else { 0 }
 }
 
-/// Adds the spelling that all entries teach to a model, for the chosen pairs.
-pub(super) fn spell_model(model: &mut Model, views: &[View], given: &Tuples, chosen: &[SpelledPair]) -> Result<()> {
-    if chosen.is_empty() {
-        return Ok(());
+/// The spelling that the pairs of each split teach; nothing if those of one do not. The observer may stop the work.
+pub(super) fn learn_all(views: &[View], splits: &[&Split], observer: &dyn Observer) -> Result<Vec<Spelling>> {
+    let meter = Meter::new(observer, Stage::Finishing, splits.len());
+    let mut spellings = Vec::new();
+    for split in splits {
+        meter.check()?;
+        let taught = few_entries::teaching(&split.given, &split.induced, |at| !few_entries::is_tested(at));
+        let Some(spelling) = learn(views, &taught)? else { return Ok(Vec::new()) };
+        spellings.push(spelling);
     }
-    match learn(views, given)? {
-        Some(spelling) => add_spelling(model, spelling, chosen),
-        None => Ok(()),
-    }
+    Ok(spellings)
 }
 
-fn add_spelling(model: &mut Model, spelling: Spelling, chosen: &[SpelledPair]) -> Result<()> {
+/// The spelling that these tuples teach, if any pair is compared by it.
+pub(super) fn learn_chosen(views: &[View], tuples: &Tuples, chosen: &[SpelledPair]) -> Result<Option<Spelling>> {
+    if chosen.is_empty() { Ok(None) } else { learn(views, tuples) }
+}
+
+/// Adds spelling to a model, for the chosen pairs.
+pub(super) fn add_spelling(model: &mut Model, spelling: Spelling, chosen: &[SpelledPair]) -> Result<()> {
     for SpelledPair { views, weight } in chosen {
         let finish = weighted(model, *views, *weight)?;
         model.set_finish(finish);

@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use sememe_cuda::{Cuda, Unavailable};
 
 use super::{Device, Gpu, current, setting};
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 type Opened = std::result::Result<Cuda, Unavailable>;
 
@@ -15,6 +15,11 @@ fn opened(number: usize) -> Opened {
     static ALL: Mutex<Option<HashMap<usize, Opened>>> = Mutex::new(None);
     let mut all = ALL.lock().unwrap_or_else(PoisonError::into_inner);
     all.get_or_insert_default().entry(number).or_insert_with(|| Cuda::new(number)).clone()
+}
+
+/// The GPU with this number, for data that are on it.
+pub(crate) fn opened_for(number: usize) -> Result<Cuda> {
+    opened(number).map_err(|reason| Error::argument("device", Device::Cuda(number), reason.to_string()))
 }
 
 pub(super) fn check(number: usize) -> std::result::Result<(), String> {

@@ -15,7 +15,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use serde::Serialize;
 
 #[cfg(feature = "cuda")]
-pub(crate) use self::gpu::{card, fell_back};
+pub(crate) use self::gpu::{card, fell_back, opened_for};
 use crate::error::{Error, Result};
 use crate::names::serde_as_spelled;
 

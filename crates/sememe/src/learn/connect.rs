@@ -113,7 +113,7 @@ mod tests {
         let words: Vec<FrequentWords> = (0..4)
             .map(|_| {
                 let values = meanings.iter().map(|&meaning| meaning + 0.3 * random.normal() as f32).collect();
-                FrequentWords { rows: (0..count).collect(), vectors: Matrix::new(values, dim) }
+                FrequentWords::new((0..count).collect(), Matrix::new(values, dim))
             })
             .collect();
         let first = |views: [usize; 2], count: usize| Pairs { views, rows: (0..count).map(|row| [row, row]).collect() };

@@ -1,6 +1,6 @@
-//! Similarities and couplings on a GPU. They differ from those of the CPU in the last digits.
+//! Similarities, couplings and steps of component analysis on a GPU. They differ from those of the CPU in the last digits.
 
-use sememe_cuda::{Coupled, Fault, Vectors};
+use sememe_cuda::{Coupled, Fault, Vectors, Whitened};
 
 use super::coupling::ExpectedSums;
 use super::similarity::{Best, Csls};
@@ -50,4 +50,17 @@ pub(super) fn expected_moments(
         .map(|(values, (rows, columns))| Mat::from_fn(rows, columns, |i, j| values[i * columns + j]));
     let of_products = [(); 3].map(|()| products.next().expect("three products"));
     Some(ExpectedSums { n: weight, of_vectors: sums, of_products }.moments())
+}
+
+/// Words for so many steps of component analysis on a GPU, if one is to be used.
+pub(super) fn whitened(words: &Matrix, steps: usize) -> Option<Whitened> {
+    let work = 2 * steps * words.as_slice().len() * words.cols();
+    // A device that cannot be used has been an error before.
+    let card = card(work as u64).ok().flatten()?;
+    done(card.whitened(vectors(words)))
+}
+
+/// `Σ <w, z>² z` over all words, for every direction, which is a row; none if the CPU has to compute it.
+pub(super) fn moments(words: &Whitened, directions: &Matrix) -> Option<Vec<f64>> {
+    done(words.moments(directions.as_slice()))
 }

@@ -11,6 +11,7 @@ use crate::model::Model;
 use crate::retrieve::csls::{self, NEIGHBOURS};
 use crate::retrieve::kernel::dot;
 use crate::retrieve::{Criterion, Hit, nearest};
+use crate::threads::side_by_side;
 
 /// Standard errors by which held-out entries must be harder to find for self-learning to count as harmful: a one-sided
 /// test at the 2.5 % level.
@@ -36,13 +37,15 @@ pub fn does_harm(
     held_out: &[Pairs],
     shrinkage: f64,
 ) -> Result<bool> {
-    let Some(plain) = if_enough(learner.fit_given(&learner.given))? else { return Ok(false) };
-    let learned = learner.fit_weighted(induced, blend, shrinkage)?;
-    let mut losses = Vec::new();
-    for pairs in held_out {
-        let ranks = |model: &Model| reciprocal_ranks(&learner.words, model, pairs);
-        losses.extend(ranks(&plain)?.iter().zip(ranks(&learned)?).map(|(before, after)| before - after));
-    }
+    let ranks = |model: &Model| held_out.iter().map(|pairs| reciprocal_ranks(&learner.words, model, pairs)).collect();
+    let of_given = || {
+        let plain = if_enough(learner.fit_given(&learner.given))?;
+        plain.map(|plain| ranks(&plain)).transpose()
+    };
+    let of_all = || ranks(&learner.fit_weighted(induced, blend, shrinkage)?);
+    let (before, after): (Result<Option<Vec<_>>>, Result<Vec<_>>) = side_by_side(of_given, of_all);
+    let (Some(before), after) = (before?, after?) else { return Ok(false) };
+    let losses: Vec<f64> = before.iter().flatten().zip(after.iter().flatten()).map(|(a, b)| a - b).collect();
     Ok(is_clearly_positive(&losses, CLEARLY_WORSE))
 }
 
@@ -50,14 +53,14 @@ pub fn does_harm(
 /// both directions.
 fn reciprocal_ranks(words: &[&FrequentWords], model: &Model, pairs: &Pairs) -> Result<Vec<f64>> {
     let mut sums = vec![0.0; pairs.rows.len()];
+    let [first, second] = pairs.views.map(|view| words[view].project(&model.views[view], usize::MAX));
+    let latent = [first?, second?];
     for side in 0..2 {
-        let [own, other] = [side, 1 - side].map(|side| pairs.views[side]);
         let rows: Vec<usize> = pairs.rows.iter().map(|rows| rows[side]).collect();
-        let queries = words[own].project(&model.views[own], usize::MAX)?.select(&rows);
-        let targets = words[other].project(&model.views[other], usize::MAX)?;
+        let (queries, targets) = (latent[side].select(&rows), &latent[1 - side]);
         let mut right: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
         pairs.rows.iter().for_each(|rows| right.entry(rows[side]).or_default().push(rows[1 - side]));
-        let hits = nearest(&queries, &targets, DEPTH.min(targets.rows()), Criterion::CSLS)?;
+        let hits = nearest(&queries, targets, DEPTH.min(targets.rows()), Criterion::CSLS)?;
         for ((sum, row), hits) in sums.iter_mut().zip(&rows).zip(hits) {
             let rank = hits.iter().position(|hit| right[row].contains(&hit.index));
             *sum += rank.map_or(0.0, |rank| 1.0 / (rank + 1) as f64);
@@ -69,15 +72,19 @@ fn reciprocal_ranks(words: &[&FrequentWords], model: &Model, pairs: &Pairs) -> R
 /// Given pairs that look wrong, the worst first. Two-fold cross-validation: each half is scored by a model of the
 /// induced pairs and of the other half, so that no entry vouches for itself.
 pub fn doubtful(learner: &Learner, induced: &[Pairs], given: &[Pairs], shrinkage: f64) -> Result<Vec<Wrong>> {
-    let mut wrong = Vec::new();
-    for odd in 0..2 {
+    let of_half = |odd: usize| -> Result<Vec<Wrong>> {
         let others: Vec<Pairs> = learner.given.iter().map(|pairs| pairs.half(1 - odd)).collect();
         let model = learner.fit_pairs(induced.iter().chain(&others), shrinkage);
-        let Some(model) = if_enough(model)? else { continue };
+        let Some(model) = if_enough(model)? else { return Ok(Vec::new()) };
+        let mut wrong = Vec::new();
         for pairs in given {
             wrong.extend(wrong_among(&learner.words, &model, &pairs.half(odd))?);
         }
-    }
+        Ok(wrong)
+    };
+    let (first, second) = side_by_side(|| of_half(0), || of_half(1));
+    let mut wrong = first?;
+    wrong.extend(second?);
     wrong.sort_by(|a, b| a.score.total_cmp(&b.score));
     Ok(wrong)
 }
@@ -132,8 +139,7 @@ mod tests {
         let (count, dim) = (400, 16);
         let x: Vec<f32> = (0..count * dim).map(|_| random.normal() as f32).collect();
         let y = x.iter().map(|&value| value + random.normal() as f32).collect();
-        let words =
-            [x, y].map(|values| FrequentWords { rows: (0..count).collect(), vectors: Matrix::new(values, dim) });
+        let words = [x, y].map(|values| FrequentWords::new((0..count).collect(), Matrix::new(values, dim)));
         let pairs = |rows: std::ops::Range<usize>, by: usize| {
             let rows = rows.clone().map(|row| [row, rows.start + (row - rows.start + by) % rows.len()]).collect();
             Pairs { views: [0, 1], rows }

@@ -36,6 +36,7 @@ use crate::names::{self, setters};
 use crate::observe::Observer;
 pub use crate::observe::Round;
 use crate::random::Random;
+use crate::threads::side_by_side;
 use crate::vectors::View;
 
 /// Frequent words of each view that take part in the rounds, and in the induced lexicon. With 8,000 in the rounds
@@ -162,9 +163,12 @@ pub fn learn(views: Vec<View>, given: &Tuples, options: &LearnOptions, observer:
     }
     let is_mostly_induced = !has_many && trusted.weight() < induced_tuples.weight();
     let shrinkage = if is_mostly_induced { LAST_SHRINKAGE } else { learner.shrinkage_of_given() };
-    let has_helped = !judge::does_harm(&learner, (&induced, blend), &pairs_of(&held_out, &words), shrinkage)?;
     let pairs: Vec<Pairs> = induced.iter().map(InducedPairs::as_pairs).collect();
-    let wrong = judge::doubtful(&learner, &pairs, &pairs_of(given, &words), LAST_SHRINKAGE)?;
+    let (does_harm, wrong) = side_by_side(
+        || judge::does_harm(&learner, (&induced, blend), &pairs_of(&held_out, &words), shrinkage),
+        || judge::doubtful(&learner, &pairs, &pairs_of(given, &words), LAST_SHRINKAGE),
+    );
+    let (has_helped, wrong) = (!does_harm?, wrong?);
     let in_views = |&Wrong { views, rows, score }: &Wrong| Doubtful {
         views,
         rows: [0, 1].map(|side| words[views[side]].rows[rows[side]]),

@@ -4,6 +4,10 @@
 //! the temperature falls when a round improves little. At a low temperature the model confirms itself, right or wrong.
 //! A new cycle therefore restarts from a model of its most confident pairs, which forgets most of the errors.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use rayon::prelude::*;
+
 use super::last::{self, Induced, InducedPairs, Near};
 use super::similarity::{Mutual, Similarities};
 use super::words::{FrequentWords, project};
@@ -12,7 +16,8 @@ use crate::align;
 use crate::error::{Error, Result};
 use crate::model::{self, Model, Shrinkage};
 use crate::moments::{Moments, PatternMoments, Shape};
-use crate::observe::{Event, Observer, Round};
+use crate::observe::{Event, Observer, Remembering, Round};
+use crate::threads;
 use crate::vectors::Matrix;
 
 /// Annealing schedule of a cycle.
@@ -83,6 +88,14 @@ impl Watch<'_> {
         self.rounds.push(round);
         self.is_stopped |= self.observer.observe(Event::Round(round)).is_break();
     }
+
+    /// Adds rounds that another one has told the observer of.
+    fn append(&mut self, other: Watch) {
+        for round in other.rounds {
+            self.rounds.push(Round { number: self.rounds.len() + 1, ..round });
+        }
+        self.is_stopped |= other.is_stopped;
+    }
 }
 
 /// The result of a cycle: a model, and the dictionary that it induces.
@@ -129,6 +142,47 @@ impl Learner<'_, '_> {
         let surest = Pairs { views: [0, 1], rows: surest.collect() };
         let model = self.fit_pairs([&surest].into_iter().chain(&self.given), SEED_SHRINKAGE)?;
         project(&self.words, &model, WORDS)
+    }
+
+    /// Cycles from latent vectors of several starts. On many threads they run side by side, as a fit keeps one of them busy.
+    /// If the observer stops the work, there may be fewer.
+    pub fn cycles(&mut self, starts: Vec<Vec<Matrix>>) -> Result<Vec<Cycle>> {
+        let mut found = Vec::new();
+        if !threads::are_many() {
+            for start in starts {
+                found.push(self.cycle(start)?);
+                if self.watch.is_stopped {
+                    break;
+                }
+            }
+            return Ok(found);
+        }
+        let (observer, number) = (Remembering::new(self.watch.observer), AtomicUsize::new(self.watch.rounds.len()));
+        let numbered = |event: Event| match event {
+            Event::Round(round) => {
+                let number = number.fetch_add(1, Ordering::Relaxed) + 1;
+                observer.observe(Event::Round(Round { number, ..round }))
+            }
+            event => observer.observe(event),
+        };
+        let of_start = |start: Vec<Matrix>| {
+            let mut watch = Watch { observer: &numbered, rounds: Vec::new(), is_stopped: false };
+            let mut learner = Learner {
+                shapes: self.shapes.clone(),
+                words: self.words.clone(),
+                fit: self.fit.clone(),
+                is_finished: self.is_finished,
+                given: self.given.clone(),
+                watch: &mut watch,
+            };
+            let cycle = learner.cycle(start)?;
+            Ok((cycle, watch))
+        };
+        for (cycle, watch) in starts.into_par_iter().map(of_start).collect::<Result<Vec<_>>>()? {
+            self.watch.append(watch);
+            found.push(cycle);
+        }
+        Ok(found)
     }
 
     /// One annealing cycle from latent vectors of the words.
@@ -302,4 +356,46 @@ fn merge(sum: &mut Option<Moments>, part: Moments) -> Result<()> {
 /// Every two of `views` views.
 pub fn pairs_of_views(views: usize) -> impl Iterator<Item = (usize, usize)> {
     (0..views).flat_map(move |a| (a + 1..views).map(move |b| (a, b)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::align::short_fit;
+    use crate::model::FitOptions;
+    use crate::prepare::scale_to_unit;
+    use crate::random::Random;
+
+    #[test]
+    fn cycles_side_by_side_are_those_one_after_the_other() {
+        let mut random = Random::new(5);
+        let (count, dim) = (500, 8);
+        let meanings: Vec<f32> = (0..count * dim).map(|_| random.normal() as f32).collect();
+        let words = [(); 2].map(|()| {
+            let values = meanings.iter().map(|&meaning| meaning + 0.3 * random.normal() as f32).collect();
+            FrequentWords::new((0..count).collect(), Matrix::new(values, dim))
+        });
+        let start = || {
+            let mut rows = Matrix::new((0..count * dim).map(|_| random.normal() as f32).collect(), dim);
+            scale_to_unit(&mut rows);
+            rows
+        };
+        let rows: Vec<Matrix> = std::iter::repeat_with(start).take(6).collect();
+        let on = |threads: usize| {
+            let mut watch = Watch { observer: &(), rounds: Vec::new(), is_stopped: false };
+            let mut learner = Learner {
+                shapes: (0..2).map(|view| Shape { name: view.to_string(), dim, outside: 0 }).collect(),
+                words: words.iter().collect(),
+                fit: short_fit(&FitOptions::default()),
+                is_finished: false,
+                given: Vec::new(),
+                watch: &mut watch,
+            };
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            let cycles = pool.install(|| learner.cycles(rows.chunks(2).map(<[_]>::to_vec).collect())).unwrap();
+            (cycles.into_iter().map(|cycle| (cycle.objective, cycle.mutual)).collect::<Vec<_>>(), watch.rounds)
+        };
+        let (few, many) = (on(1), on(8));
+        assert!(few == many && few.0.len() == 3 && few.1.last().unwrap().number == few.1.len());
+    }
 }

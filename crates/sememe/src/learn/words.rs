@@ -1,5 +1,10 @@
 //! The frequent words that self-learning uses: the first rows of a view, prepared, centred and of unit length.
 
+use std::sync::OnceLock;
+
+use rayon::prelude::*;
+
+use super::WORDS;
 use crate::error::Result;
 use crate::model::{Model, ViewModel};
 use crate::prepare::{Normalizer, Step, norm, scale_to_unit};
@@ -14,9 +19,16 @@ pub struct FrequentWords {
     pub rows: Vec<usize>,
     /// Their vectors.
     pub vectors: Matrix,
+    /// Those that the rounds compare.
+    in_rounds: OnceLock<Matrix>,
 }
 
 impl FrequentWords {
+    /// These rows of a view, and their vectors.
+    pub fn new(rows: Vec<usize>, vectors: Matrix) -> Self {
+        FrequentWords { rows, vectors, in_rounds: OnceLock::new() }
+    }
+
     /// The first `count` words with a nonzero vector, prepared by the steps of the view. They are always centred: the
     /// mean vector of a language would make every two of its words similar.
     pub fn of(matrix: &Matrix, count: usize, steps: &[Step]) -> Self {
@@ -31,12 +43,16 @@ impl FrequentWords {
             rows = kept.iter().map(|&place| rows[place]).collect();
             vectors = vectors.select(&kept);
         }
-        FrequentWords { rows, vectors }
+        FrequentWords::new(rows, vectors)
     }
 
-    /// The vectors of the first `count` words.
+    /// The vectors of the first `count` words. Those of all words, and those that every round needs, are not copied again.
     pub fn first(&self, count: usize) -> Matrix {
-        self.vectors.first(count)
+        match count {
+            _ if count >= self.vectors.rows() => self.vectors.clone(),
+            WORDS => self.in_rounds.get_or_init(|| self.vectors.first(WORDS)).clone(),
+            _ => self.vectors.first(count),
+        }
     }
 
     /// Unit latent vectors of the first `count` words.
@@ -49,7 +65,7 @@ impl FrequentWords {
 
 /// Unit latent vectors of the first `count` words of all views.
 pub fn project(words: &[&FrequentWords], model: &Model, count: usize) -> Result<Vec<Matrix>> {
-    words.iter().zip(&model.views).map(|(words, view)| words.project(view, count)).collect()
+    words.par_iter().zip(&model.views).map(|(words, view)| words.project(view, count)).collect()
 }
 
 /// Scales rows to unit length, subtracts their mean, and scales them again. Rows equal to the mean become zero.

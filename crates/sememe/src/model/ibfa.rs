@@ -15,7 +15,8 @@ use super::shrinkage::Shrunk;
 use super::{Emission, FitOptions, FitWarning, LatentSize, Method, Model, ViewModel, not_two};
 use crate::error::{Error, Result};
 use crate::linalg::{
-    Cholesky, Eigen, Mat, Svd, block, scale_columns, symmetric, times, times_transpose, transpose_times,
+    self, Cholesky, Eigen, Mat, Svd, block, scale_columns, symmetric, symmetric_product, times, times_transpose,
+    transpose_times,
 };
 use crate::moments::{Moments, PatternMoments, Shape, spans};
 
@@ -62,11 +63,24 @@ pub fn fit(moments: &Moments, options: &FitOptions) -> Result<(Model, Vec<FitWar
 
 /// The same model without its noise and its likelihood.
 pub(super) fn fit_projections(moments: &Moments, options: &FitOptions) -> Result<Model> {
-    Ok(with_projections(moments, options)?.1)
+    // Directions without correlation have no weight then, so that they need not be exact.
+    let is_weighted = options.exponent.of_latent_vectors() >= POSTERIOR_MEAN && !options.dewhiten;
+    let decompose = if is_weighted { by_eigenvectors } else { Svd::new };
+    Ok(with_projections_by(decompose, moments, options)?.1)
 }
 
 fn with_projections<'a>(moments: &'a Moments, options: &FitOptions) -> Result<(Canonical<'a>, Model)> {
-    let canonical = Canonical::new(moments, options)?;
+    with_projections_by(Svd::new, moments, options)
+}
+
+type Decompose = fn(&Mat, &str) -> linalg::Result<Svd>;
+
+fn with_projections_by<'a>(
+    decompose: Decompose,
+    moments: &'a Moments,
+    options: &FitOptions,
+) -> Result<(Canonical<'a>, Model)> {
+    let canonical = Canonical::by(decompose, moments, options)?;
     let exponent = options.exponent.of_latent_vectors();
     let model = canonical.model(Method::Ibfa, exponent, options.dewhiten)?;
     Ok((canonical, model))
@@ -80,26 +94,30 @@ pub(super) fn fit_cca(moments: &Moments, options: &FitOptions) -> Result<(Model,
 
 impl<'a> Canonical<'a> {
     fn new(moments: &'a Moments, options: &FitOptions) -> Result<Self> {
+        Self::by(Svd::new, moments, options)
+    }
+
+    fn by(decompose: Decompose, moments: &'a Moments, options: &FitOptions) -> Result<Self> {
         let (shapes, pairs, mut warnings) = two_views(moments)?;
         let [x, y] = shapes else { unreachable!("two_views has checked") };
         let latent = options.latent.at_most(shapes)?;
 
         let covariance = pairs.covariance();
         let at = spans(shapes, &[0, 1]);
-        let mut shrunk = Vec::new();
-        for (view, &span) in shapes.iter().zip(&at) {
-            let of_view =
-                options.shrinkage.apply(&block(&covariance, span, span), pairs.n, (&view.name, view.outside))?;
-            warnings.extend(of_view.warning(&view.name));
-            shrunk.push(of_view);
-        }
+        let of_view = |view: usize| {
+            let (shape, span) = (&shapes[view], at[view]);
+            options.shrinkage.apply(&block(&covariance, span, span), pairs.n, (&shape.name, shape.outside))
+        };
+        let (of_x, of_y) = rayon::join(|| of_view(0), || of_view(1));
+        let shrunk = vec![of_x?, of_y?];
+        shapes.iter().zip(&shrunk).for_each(|(shape, shrunk)| warnings.extend(shrunk.warning(&shape.name)));
         warnings.extend(FitWarning::few_tuples(pairs.n, shapes, &[shrunk[0].by, shrunk[1].by]));
         // A common factor does not rotate the latent space, and without it correlations could exceed 1.
         let kept = shrunk[0].kept * shrunk[1].kept;
         let cross = Mat::from_fn(x.dim, y.dim, |i, j| kept * covariance[(i, at[1].0 + j)]);
         let half = shrunk[0].factor.solve_lower(&cross);
         let whitened = shrunk[1].factor.solve_lower(&half.transpose().to_owned()).transpose().to_owned();
-        let mut svd = Svd::new(&whitened, "the whitened cross-covariance")?;
+        let mut svd = decompose(&whitened, "the whitened cross-covariance")?;
         fix_signs(&mut svd);
 
         let capped = svd.s.iter().filter(|&&rho| rho > LARGEST_RHO).count();
@@ -202,6 +220,24 @@ fn best_size(rho: &[f64], n: f64, x_dim: usize, y_dim: usize) -> usize {
     rho.iter().enumerate().map(criterion).min_by(|a, b| a.1.total_cmp(&b.1)).map_or(1, |(k, _)| k)
 }
 
+/// Singular values below this part of the largest one are taken for zero.
+const NO_CORRELATION: f64 = 1e-7;
+
+/// The singular value decomposition by the eigenvectors of `A Aᵀ`, which takes two thirds of the time. Small singular values have
+/// few digits, and vectors of those that are taken for zero are zero.
+fn by_eigenvectors(a: &Mat, what: &str) -> linalg::Result<Svd> {
+    if a.nrows() > a.ncols() {
+        return Svd::new(a, what);
+    }
+    let Eigen { values, vectors } = Eigen::new(&symmetric_product(a, &a.transpose()), what)?;
+    let (n, largest) = (values.len(), values.last().copied().unwrap_or(0.0).max(0.0).sqrt());
+    let s: Vec<f64> = values.iter().rev().map(|value| value.max(0.0).sqrt()).collect();
+    let u = Mat::from_fn(n, n, |i, j| vectors[(i, n - 1 - j)]);
+    let inverse: Vec<f64> = s.iter().map(|&s| if s > NO_CORRELATION * largest { 1.0 / s } else { 0.0 }).collect();
+    let v = scale_columns(&transpose_times(a, &u), &inverse);
+    Ok(Svd { u, s, v })
+}
+
 /// Fixes the signs of singular vectors: the largest entry of each left one is positive.
 fn fix_signs(svd: &mut Svd) {
     for j in 0..svd.s.len() {
@@ -210,6 +246,28 @@ fn fix_signs(svd: &mut Svd) {
         if largest < 0.0 {
             (0..svd.u.nrows()).for_each(|i| svd.u[(i, j)] = -svd.u[(i, j)]);
             (0..svd.v.nrows()).for_each(|i| svd.v[(i, j)] = -svd.v[(i, j)]);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::Random;
+
+    #[test]
+    fn eigenvectors_give_the_singular_values_and_vectors_that_have_weight() {
+        let mut random = Random::new(9);
+        let mut sample = |rows: usize, cols: usize| Mat::from_fn(rows, cols, |_, _| random.normal());
+        let low_rank = times(&sample(40, 7), &sample(7, 50));
+        for (a, rank) in [(sample(40, 50), 40), (sample(50, 40), 40), (low_rank, 7), (Mat::zeros(5, 5), 0)] {
+            let (found, expected) = (by_eigenvectors(&a, "a sample").unwrap(), Svd::new(&a, "a sample").unwrap());
+            let largest = expected.s[0].max(1.0);
+            assert!(found.s.iter().zip(&expected.s).all(|(a, b)| (a - b).abs() < 1e-6 * largest));
+            let product = times_transpose(&scale_columns(&found.u, &found.s), &found.v);
+            assert!((product - &a).norm_max() < 1e-6 * largest);
+            let products = transpose_times(&found.v, &found.v);
+            assert!((0..rank).all(|i| (products[(i, i)] - 1.0).abs() < 1e-9), "{rank}");
         }
     }
 }

@@ -3,13 +3,15 @@
 use std::cell::Cell;
 use std::sync::OnceLock;
 
-use sememe_cuda::{Card, Cuda, Fault, HostRows, Wanted, means_of_both, nearest, nearest_of_host};
+use rayon::prelude::*;
+use sememe_cuda::{Card, Cuda, Exponentials, Fault, HostRows, Wanted, means_of_both, nearest, nearest_of_host};
 
 use super::best::Scored;
 use super::csls;
 use super::engine::{Found, Ranking, Search};
 use super::rows::{Rows, Scaled};
 use super::side::Indexed;
+use super::terms::{SOURCES, TARGETS};
 use crate::device::{card, fell_back};
 use crate::error::{Error, Result};
 use crate::observe::{Meter, Observer, Stage};
@@ -45,25 +47,25 @@ fn place<C: Card>(card: &C, rows: Rows) -> Option<C::Rows> {
 }
 
 /// Reports how far a search is.
-struct Progress<'a> {
+pub(super) struct Progress<'a> {
     meter: Meter<'a>,
     done: Cell<usize>,
 }
 
 impl<'a> Progress<'a> {
-    fn new(observer: &'a dyn Observer, stage: Stage, queries: usize) -> Self {
+    pub(super) fn new(observer: &'a dyn Observer, stage: Stage, queries: usize) -> Self {
         Progress { meter: Meter::new(observer, stage, queries), done: Cell::new(0) }
     }
 
     /// Whether to go on after so many queries.
-    fn proceed(&self, done: usize) -> bool {
+    pub(super) fn proceed(&self, done: usize) -> bool {
         let before = self.done.replace(done);
         self.meter.advance(done.saturating_sub(before)).is_ok()
     }
 }
 
 /// The result of a card; none if the CPU has to do the work.
-fn result<T>(result: std::result::Result<T, Fault>) -> Result<Option<T>> {
+pub(super) fn result<T>(result: std::result::Result<T, Fault>) -> Result<Option<T>> {
     match result {
         Ok(found) => Ok(Some(found)),
         Err(Fault::Stopped) => Err(Error::Stopped),
@@ -176,8 +178,97 @@ pub(super) fn mean_cosines_of_both(
     Ok(Some([search(0).completed_means(&forth)?, search(1).completed_means(&back)?]))
 }
 
+/// Dimensions up to which the CPU sums products one after the other.
+const MOST_DIMENSIONS: usize = 512;
+/// Blocks with so few products are summed in another order by the CPU.
+const FEW_PRODUCTS: usize = 256;
+
+/// `log Σ_x exp(cos(x, t))` of every target over these sources, if a GPU computes it.
+pub(super) fn log_sums(
+    targets: Rows,
+    (sources, words): (Rows, &[usize]),
+    observer: &dyn Observer,
+) -> Result<Option<Vec<f64>>> {
+    let sizes = [targets.len(), words.len(), targets.dim()].map(|size| size as u64);
+    match card(sizes.iter().product())? {
+        Some(card) => log_sums_on(&card, targets, (sources, words), observer),
+        None => Ok(None),
+    }
+}
+
+/// [`log_sums`] on a card, where it has the bits of the CPU.
+pub(super) fn log_sums_on<C: Exponentials>(
+    card: &C,
+    targets: Rows,
+    (sources, words): (Rows, &[usize]),
+    observer: &dyn Observer,
+) -> Result<Option<Vec<f64>>> {
+    let blocks = |count: usize, most: usize| [count.min(most), (count + most - 1) % most + 1];
+    let is_plain = |[x, y]: [usize; 2]| x > 1 && y > 1 && x * y > FEW_PRODUCTS;
+    let (of_words, of_targets) = (blocks(words.len(), SOURCES), blocks(targets.len(), TARGETS));
+    let are_plain = of_words.iter().all(|&x| of_targets.iter().all(|&y| is_plain([x, y])));
+    if words.is_empty() || targets.len() == 0 || !are_plain || targets.dim() > MOST_DIMENSIONS {
+        return Ok(None);
+    }
+    let scaled: Vec<f32> = words.par_iter().flat_map_iter(|&word| sources.scaled(word)).collect();
+    let progress = Progress::new(observer, Stage::Preparing, targets.len());
+    result(sememe_cuda::log_sums(card, host(targets), &scaled, &|done| progress.proceed(done)))
+}
+
 impl Ranking<'_> {
     fn for_card(&self) -> sememe_cuda::Ranking<'_> {
         sememe_cuda::Ranking { scale: self.scale, bias: self.bias.exact(), k: self.k, among: self.among }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use sememe_cuda::StandIn;
+
+    use super::super::rows::Role;
+    use super::super::terms::log_sums_on_cpu;
+    use super::*;
+    use crate::random::Random;
+    use crate::vectors::Matrix;
+
+    /// Whether products are added with one rounding, as on GPUs.
+    fn has_fused_multiplication() -> bool {
+        #[cfg(target_arch = "x86_64")]
+        let has_it = std::arch::is_x86_feature_detected!("fma");
+        #[cfg(not(target_arch = "x86_64"))]
+        let has_it = cfg!(target_arch = "aarch64");
+        has_it
+    }
+
+    #[test]
+    fn sums_of_exponentials_on_a_card_have_the_bits_of_the_cpu_or_are_left_to_it() {
+        if !has_fused_multiplication() {
+            return eprintln!("SKIPPED, the processor rounds products before it adds them");
+        }
+        let mut random = Random::new(6);
+        // Whole blocks and others, several of them, and what is left to the CPU: a last block of few products or of one row, and
+        // many dimensions.
+        for (dim, sources, targets, is_left) in [
+            (37, 300, 1030, false),
+            (300, 128, 20, false),
+            (512, 50, 9, false),
+            (5, 131, 1025, true),
+            (5, 129, 1100, true),
+            (5, 20, 12, true),
+            (513, 50, 9, true),
+        ] {
+            let [sources, targets] = [sources, targets].map(|count: usize| {
+                let values = (0..count * dim).map(|_| random.normal() as f32).collect();
+                Scaled::directions(Matrix::new(values, dim), 30.0, Role::Sources).unwrap()
+            });
+            let (rows, words) = (targets.rows(), (0..sources.rows().len()).collect::<Vec<_>>());
+            let expected = log_sums_on_cpu(rows, (sources.rows(), &words), &()).unwrap();
+            for bytes in [1 << 30, 1 << 19] {
+                match log_sums_on(&StandIn::new(bytes), rows, (sources.rows(), &words), &()).unwrap() {
+                    Some(found) => assert!(!is_left && found == expected, "{dim} {} {bytes}", rows.len()),
+                    None => assert!(is_left, "{dim} {} {bytes}", rows.len()),
+                }
+            }
+        }
     }
 }

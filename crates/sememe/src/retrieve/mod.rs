@@ -33,6 +33,8 @@ mod gpu;
 mod instructions;
 pub(crate) mod kernel;
 mod mutual;
+#[cfg(feature = "cuda")]
+mod on_device;
 mod pair;
 mod quantised;
 mod ranked;
@@ -52,6 +54,8 @@ pub use self::export::{Export, Metric};
 pub use self::files::{hits_arrays, hits_files, write_hits};
 pub use self::generative::Generative;
 pub(crate) use self::mutual::mutual_best;
+#[cfg(feature = "cuda")]
+pub use self::on_device::DeviceRows;
 pub use self::pair::PairCoordinates;
 pub use self::ranked::PartialHits;
 pub use self::retriever::{Builder, Retriever};

@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use super::csls;
 use super::engine::{Ranking, Search};
-use super::kernel::{add_exponentials, raise_to};
+use super::kernel::{add_exponentials, exp, raise_to};
 use super::rows::{Rows, Scaled};
 use super::side::Indexed;
 use crate::error::Result;
@@ -14,8 +14,8 @@ use crate::linalg::product_of_rows;
 use crate::observe::{Meter, Observer, Stage};
 
 /// Source words that are summed at a time, and targets that one thread processes at a time.
-const SOURCES: usize = 128;
-const TARGETS: usize = 1024;
+pub(super) const SOURCES: usize = 128;
+pub(super) const TARGETS: usize = 1024;
 
 /// `r`: the mean of the `k` largest cosines of every vector with the first `words` vectors of the other side.
 pub(super) fn mean_cosines(
@@ -43,13 +43,25 @@ pub(super) fn mean_cosines(
 
 /// `log Σ_x exp(beta cos(x, t))` of every target, over all source words that are not zero.
 pub(super) fn log_sums(targets: Rows, sources: &Scaled, observer: &dyn Observer) -> Result<Vec<f64>> {
-    let firsts: Vec<usize> = (0..targets.len()).step_by(TARGETS).collect();
     let words: Vec<usize> = (0..sources.rows().len()).filter(|&word| !sources.is_zero(word)).collect();
+    #[cfg(feature = "cuda")]
+    if let Some(sums) = super::gpu::log_sums(targets, (sources.rows(), &words), observer)? {
+        return Ok(sums);
+    }
+    log_sums_on_cpu(targets, (sources.rows(), &words), observer)
+}
+
+pub(super) fn log_sums_on_cpu(
+    targets: Rows,
+    (sources, words): (Rows, &[usize]),
+    observer: &dyn Observer,
+) -> Result<Vec<f64>> {
+    let firsts: Vec<usize> = (0..targets.len()).step_by(TARGETS).collect();
     let meter = Meter::new(observer, Stage::Preparing, targets.len());
     let sums = firsts.into_par_iter().map(|first| {
         meter.check()?;
         let last = targets.len().min(first + TARGETS);
-        let sums = log_sums_of(targets, first..last, sources.rows(), &words);
+        let sums = log_sums_of(targets, first..last, sources, words);
         meter.advance(last - first)?;
         Ok(sums)
     });
@@ -74,7 +86,7 @@ fn log_sums_of(targets: Rows, range: Range<usize>, sources: Rows, words: &[usize
         let mut of_block = vec![0.0; width];
         scores.chunks_exact(width).for_each(|scores| add_exponentials(&mut of_block, scores, &largest));
         for (target, sum) in sums.iter_mut().enumerate() {
-            *sum = *sum * f64::from(before[target] - largest[target]).exp() + f64::from(of_block[target]);
+            *sum = *sum * f64::from(exp(before[target] - largest[target])) + f64::from(of_block[target]);
         }
     }
     largest.iter().zip(&sums).map(|(&largest, sum)| f64::from(largest) + sum.ln()).collect()

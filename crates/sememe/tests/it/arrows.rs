@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 /// The modules of the library. Each may use those before it: so one can be read without those that come later.
 /// `linalg` is a crate of its own, which the library exports.
 #[rustfmt::skip]
-const ORDER: [&str; 25] = [
+const ORDER: [&str; 26] = [
     "linalg",
     "error",
-    "observe", "names", "random", "device",
+    "observe", "names", "random", "threads", "device",
     "files", "tensors", "tables",
     "vectors", "lexicon", "prepare", "gather",
     "moments", "model",

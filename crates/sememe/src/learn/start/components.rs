@@ -7,8 +7,10 @@
 
 use rayon::prelude::*;
 
+#[cfg(feature = "cuda")]
+use super::super::gpu;
 use crate::error::Result;
-use crate::linalg::{Eigen, Mat, outer_gram, product_of_rows, times};
+use crate::linalg::{Eigen, Mat, outer_gram, product_of_columns, product_of_rows, times};
 use crate::prepare::column_means;
 use crate::vectors::Matrix;
 
@@ -17,15 +19,14 @@ const STEPS: usize = 60;
 const DIRECTION_TOLERANCE: f64 = 1e-3;
 /// Directions with less than this fraction of the largest variance are left out.
 const LEAST_VARIANCE: f64 = 1e-6;
-/// Components that one thread multiplies at a time.
+/// Components that one thread multiplies at a time, and words.
 const ROWS: usize = 32;
+const WORDS_AT_A_TIME: usize = 512;
 
 /// Whitened words: all directions have variance 1 and are uncorrelated.
 pub struct Whitened {
     /// One word a row.
     pub rows: Matrix,
-    /// The same, one direction a row.
-    directions: Matrix,
 }
 
 impl Whitened {
@@ -42,15 +43,13 @@ impl Whitened {
         let scaled = Mat::from_fn(kept.len(), dim, |i, j| {
             eigen.vectors[(j, kept[i])] * (n as f64 / eigen.values[kept[i]]).sqrt()
         });
-        let turned = times(&scaled, &centred);
-        let directions = Matrix::of_columns(&turned.transpose().to_owned());
-        Ok(Whitened { directions, rows: Matrix::of_columns(&turned) })
+        Ok(Whitened { rows: Matrix::of_columns(&times(&scaled, &centred)) })
     }
 
     /// The first `count` directions, which are those of most variance.
     pub fn narrowed(&self, count: usize) -> Self {
         let rows = self.rows.as_slice().chunks_exact(self.rows.cols()).flat_map(|row| row[..count].to_vec()).collect();
-        Whitened { rows: Matrix::new(rows, count), directions: self.directions.first(count) }
+        Whitened { rows: Matrix::new(rows, count) }
     }
 }
 
@@ -66,18 +65,18 @@ impl Components {
     /// The directions of greatest skewness, from the rotation that is nearest to `start`: fixed points of
     /// `W ← E[(W z)² zᵀ]` with orthonormalised rows (Hyvärinen's FastICA with the square as its nonlinearity).
     pub fn of(words: &Whitened, start: &Mat) -> Result<Self> {
-        let (dim, n) = (words.directions.rows(), words.directions.cols());
+        let (dim, n) = (words.rows.cols(), words.rows.rows());
         let mut directions = orthogonal(start)?;
+        #[cfg(feature = "cuda")]
+        let on_gpu = gpu::whitened(&words.rows, STEPS);
         for _ in 0..STEPS {
-            let mut values = values(&directions, words);
-            values.as_mut_slice().iter_mut().for_each(|value| *value *= *value);
-            let mut moments = vec![0.0_f32; dim * dim];
-            moments.par_chunks_mut(ROWS * dim).zip(values.as_slice().par_chunks(ROWS * n)).for_each(
-                |(out, squares)| {
-                    product_of_rows(squares, words.directions.as_slice(), n, out);
-                },
-            );
-            let next = orthogonal(&Mat::from_fn(dim, dim, |i, j| f64::from(moments[i * dim + j]) / n as f64))?;
+            let rows = row_major(&directions);
+            #[cfg(feature = "cuda")]
+            let of_gpu = on_gpu.as_ref().and_then(|words| gpu::moments(words, &rows));
+            #[cfg(not(feature = "cuda"))]
+            let of_gpu = None;
+            let sums: Vec<f64> = of_gpu.unwrap_or_else(|| moments(&rows, words));
+            let next = orthogonal(&Mat::from_fn(dim, dim, |i, j| sums[i * dim + j] / n as f64))?;
             let turned = |i: usize| {
                 let cosine: f64 = (0..dim).map(|j| next[(i, j)] * directions[(i, j)]).sum();
                 (1.0 - cosine.abs()).abs()
@@ -100,9 +99,32 @@ impl Components {
     }
 }
 
+fn row_major(directions: &Mat) -> Matrix {
+    Matrix::of_columns(&directions.transpose().to_owned())
+}
+
+/// `Σ (W z)² zᵀ`, row by row. Blocks of words are multiplied out of the cache, and their sums added in order.
+fn moments(directions: &Matrix, words: &Whitened) -> Vec<f64> {
+    let dim = directions.cols();
+    let of_block = |words: &[f32]| {
+        let mut squares = vec![0.0_f32; words.len()];
+        product_of_rows(words, directions.as_slice(), dim, &mut squares);
+        squares.iter_mut().for_each(|value| *value *= *value);
+        let mut sums = vec![0.0_f32; dim * dim];
+        product_of_columns(&squares, words, (dim, dim), &mut sums);
+        sums
+    };
+    let blocks = words.rows.as_slice().par_chunks(WORDS_AT_A_TIME * dim);
+    let mut sums = vec![0.0; dim * dim];
+    for of_block in blocks.map(of_block).collect::<Vec<_>>() {
+        sums.iter_mut().zip(of_block).for_each(|(sum, part)| *sum += f64::from(part));
+    }
+    sums
+}
+
 fn values(directions: &Mat, words: &Whitened) -> Matrix {
     let (dim, n) = (directions.nrows(), words.rows.rows());
-    let rows = Matrix::of_columns(&directions.transpose().to_owned());
+    let rows = row_major(directions);
     let mut out = vec![0.0_f32; dim * n];
     out.par_chunks_mut(ROWS * n).zip(rows.as_slice().par_chunks(ROWS * dim)).for_each(|(out, directions)| {
         product_of_rows(directions, words.rows.as_slice(), dim, out);

@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use super::components::Components;
-use crate::linalg::{Mat, times, times_transpose, transpose_times};
+use crate::linalg::{Mat, add_scaled, dot, times, times_transpose, transpose_times};
 use crate::retrieve::mutual_best;
 use crate::vectors::Matrix;
 
@@ -28,16 +28,22 @@ const PSEUDO_COUNT: f64 = 2.0;
 /// The probability that components match, one view's by rows, the other's by columns.
 pub fn matching(x: &Components, y: &Components) -> Mat {
     let shapes = unlikeness_of_shapes(&x.values, &y.values);
-    let relations: Vec<(Mat, Mat)> = relations(&x.values).into_iter().zip(relations(&y.values)).collect();
+    let (of_x, of_y) = rayon::join(|| relations(&x.values), || relations(&y.values));
+    let relations: Vec<(Mat, Mat)> = of_x.into_iter().zip(of_y).collect();
     let mut matching = scaled(&shapes, START_TEMPERATURE);
     for step in 0..STEPS {
         let temperature = START_TEMPERATURE * 0.1_f64.powf(step as f64 / STEPS as f64);
+        let of_relation = |(of_x, of_y): &(Mat, Mat)| {
+            let (mut both, back) = rayon::join(
+                || times_transpose(&times(of_x, &matching), of_y),
+                || times(&transpose_times(of_x, &matching), of_y),
+            );
+            both += back;
+            both
+        };
         let mut scores = shapes.clone();
-        for (of_x, of_y) in &relations {
-            let forth = times_transpose(&times(of_x, &matching), of_y);
-            let back = times(&transpose_times(of_x, &matching), of_y);
-            scores +=
-                Mat::from_fn(forth.nrows(), forth.ncols(), |i, j| RELATIONS_WEIGHT * (forth[(i, j)] + back[(i, j)]));
+        for of_relation in relations.par_iter().map(of_relation).collect::<Vec<_>>() {
+            add_scaled(scores.as_mut(), RELATIONS_WEIGHT, of_relation.as_ref());
         }
         matching = scaled(&scores, temperature);
     }
@@ -86,22 +92,23 @@ fn quantiles(values: &Matrix) -> Vec<Vec<f64>> {
 /// to both, as a log-ratio to independence.
 fn relations(values: &Matrix) -> [Mat; 3] {
     let (dim, n) = (values.rows(), values.cols());
-    let columns = |f: &dyn Fn(f32) -> f64| Mat::from_fn(dim, n, |i, j| f(values.row(i)[j]));
+    // A component is a column, which lies in memory as a whole.
+    let columns = |f: &dyn Fn(f32) -> f64| Mat::from_fn(n, dim, |j, i| f(values.row(i)[j]));
     let sizes = {
         let mut sizes = columns(&|x| f64::from(x.abs()));
-        for i in 0..dim {
-            let mean = (0..n).map(|j| sizes[(i, j)]).sum::<f64>() / n as f64;
-            (0..n).for_each(|j| sizes[(i, j)] -= mean);
-            let length = (0..n).map(|j| sizes[(i, j)].powi(2)).sum::<f64>().sqrt().max(f64::MIN_POSITIVE);
-            (0..n).for_each(|j| sizes[(i, j)] /= length);
+        for size in sizes.col_iter_mut() {
+            let mean = size.iter().sum::<f64>() / n as f64;
+            size.iter_mut().for_each(|x| *x -= mean);
+            let length = dot(size, size).sqrt().max(f64::MIN_POSITIVE);
+            size.iter_mut().for_each(|x| *x /= length);
         }
-        times_transpose(&sizes, &sizes)
+        transpose_times(&sizes, &sizes)
     };
     let squares = columns(&|x| f64::from((x * x).min(LARGEST_VALUE * LARGEST_VALUE)));
     let skewness =
-        times_transpose(&squares, &columns(&|x| f64::from(x.clamp(-LARGEST_VALUE, LARGEST_VALUE)) / n as f64));
+        transpose_times(&squares, &columns(&|x| f64::from(x.clamp(-LARGEST_VALUE, LARGEST_VALUE)) / n as f64));
     let about = columns(&|x| f64::from(u8::from(x > MEMBERSHIP_THRESHOLD)));
-    let together = times_transpose(&about, &about);
+    let together = transpose_times(&about, &about);
     let expected = |i: usize, j: usize| together[(i, i)] * together[(j, j)] / n as f64;
     let association =
         Mat::from_fn(dim, dim, |i, j| ((together[(i, j)] + PSEUDO_COUNT) / (expected(i, j) + PSEUDO_COUNT)).ln());
@@ -127,11 +134,11 @@ fn scaled(scores: &Mat, temperature: f64) -> Mat {
         for j in 0..cols {
             out.col_as_slice(j).iter().zip(&mut sums).for_each(|(value, sum)| *sum += value);
         }
+        sums.iter_mut().for_each(|sum| *sum = 1.0 / *sum);
         for j in 0..cols {
             let column = out.col_as_slice_mut(j);
-            column.iter_mut().zip(&sums).for_each(|(value, sum)| *value /= sum);
-            let sum: f64 = column.iter().sum();
-            column.iter_mut().for_each(|value| *value /= sum);
+            let factor = 1.0 / dot(column, &sums);
+            column.iter_mut().zip(&sums).for_each(|(value, of_row)| *value *= of_row * factor);
         }
     }
     out

@@ -17,6 +17,7 @@ use crate::model::{FitOptions, Model};
 use crate::moments::Shape;
 use crate::prepare::scale_to_unit;
 use crate::random::Random;
+use crate::threads;
 use crate::vectors::Matrix;
 
 /// Frequent words of each view for the independent components.
@@ -89,27 +90,33 @@ pub fn search(
     };
     let [x, y] = words.map(|words| words.first(WORDS_FOR_COMPONENTS));
     let dim = x.cols().min(y.cols());
-    let (x, y) = (Whitened::of(&x, dim)?, Whitened::of(&y, dim)?);
+    let (x, y) = rayon::join(|| Whitened::of(&x, dim), || Whitened::of(&y, dim));
+    let (x, y) = (x?, y?);
     let dim = x.rows.cols().min(y.rows.cols());
     let (x, y) = (x.narrowed(dim), y.narrowed(dim));
     let names = shapes.map(|shape| shape.name.clone());
-    let mut by_chance = Vec::new();
-    for _ in 0..RANDOM_STARTS {
-        let Svd { u, v, .. } = Svd::new(&Mat::from_fn(dim, dim, |_, _| random.normal()), "a random matrix")?;
-        let rotation = times_transpose(&u, &v);
-        by_chance.push(learner.cycle(turned(&x, &y, &rotation)?)?.objective);
-        if learner.watch.is_stopped {
-            return Err(Error::StoppedEarly(names));
-        }
-    }
+    let drawn = [(); RANDOM_STARTS].map(|()| Mat::from_fn(dim, dim, |_, _| random.normal()));
+    let by_rotation = |drawn: &Mat| {
+        let Svd { u, v, .. } = Svd::new(drawn, "a random matrix")?;
+        turned(&x, &y, &times_transpose(&u, &v))
+    };
+    let mut starts = drawn.par_iter().map(by_rotation).collect::<Result<Vec<_>>>()?;
+    starts.push(words.iter().map(|words| profiles(&words.first(WORDS))).collect::<Result<Vec<_>>>()?);
+    // On many threads the first components do not wait for cycles that may make them needless.
+    let mut ahead = random.clone();
+    let first_components = || threads::are_many().then(|| matched_components([&x, &y], &mut ahead));
+    let (cycles, mut first_components) = threads::side_by_side(|| learner.cycles(starts), first_components);
+    let mut cycles = cycles?;
+    // Objectives of interrupted cycles are not comparable.
+    let Some(mut learned) = cycles.pop().filter(|_| !learner.watch.is_stopped) else {
+        return Err(Error::StoppedEarly(names));
+    };
+    let by_chance: Vec<f64> = cycles.iter().map(|cycle| cycle.objective).collect();
     let mean = by_chance.iter().sum::<f64>() / RANDOM_STARTS as f64;
     let variance = by_chance.iter().map(|score| (score - mean).powi(2)).sum::<f64>() / (RANDOM_STARTS - 1) as f64;
-    let of_profiles = words.iter().map(|words| profiles(&words.first(WORDS))).collect::<Result<Vec<_>>>()?;
-    let mut learned = learner.cycle(of_profiles)?;
     let mut chance = Chance { objective: learned.objective, random: mean, deviation: variance.sqrt() };
-    // Objectives of interrupted cycles are not comparable.
-    let mut is_known = !learner.watch.is_stopped;
-    if is_known && chance.is_beaten() {
+    let mut is_known = true;
+    if chance.is_beaten() {
         let start = learner.restart(&learned)?;
         learned = learner.learn_from(start)?;
     }
@@ -119,7 +126,14 @@ pub fn search(
         if chance.is_beaten() || is_hopeless || learner.watch.is_stopped {
             break;
         }
-        for found in matched_components([&x, &y], random)? {
+        let matched = match first_components.take() {
+            Some(matched) => {
+                *random = ahead.clone();
+                matched?
+            }
+            None => matched_components([&x, &y], random)?,
+        };
+        for found in matched {
             let count = found.nrows();
             (0..count).for_each(|j| (0..count).for_each(|i| map[(i, j)] += found[(i, j)]));
         }
