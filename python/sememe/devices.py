@@ -1,4 +1,4 @@
-"""Where searches run: on the CPU or on a GPU, with the same results. The couplings of self-learning run there, too."""
+"""Where searches run: on the CPU or on a GPU, with the same results. Couplings, finishes and component analyses run there, too."""
 
 import json
 from contextlib import AbstractContextManager, nullcontext

@@ -27,10 +27,11 @@ pub fn run(global: &Global) -> anyhow::Result<()> {
 fn sentence(current: Device, used: Device) -> String {
     match used {
         Device::Cpu => format!("Everything runs on the CPU (--device {current})."),
-        gpu if current == Device::Auto => {
-            format!("Large searches and couplings run on {gpu}, everything else on the CPU (--device auto).")
+        gpu => {
+            let which = if current == Device::Auto { "Large searches" } else { "Searches" };
+            let further = "couplings, finishes and component analyses";
+            format!("{which}, {further} run on {gpu}, everything else on the CPU (--device {current}).")
         }
-        gpu => format!("Searches and couplings run on {gpu}, everything else on the CPU (--device {current})."),
     }
 }
 
