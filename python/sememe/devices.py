@@ -1,4 +1,7 @@
-"""Where searches run: on the CPU or on a GPU, with the same results. Couplings, finishes and component analyses run there, too."""
+"""Where searches run: on the CPU or on a GPU, with the same results.
+
+Couplings, finishes and component analyses run there, too; what they learn differs in the last digits.
+"""
 
 import json
 from contextlib import AbstractContextManager, nullcontext
