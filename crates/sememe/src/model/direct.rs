@@ -17,16 +17,19 @@ pub(super) fn fit_svd(moments: &Moments, options: &FitOptions, method: Method) -
 /// The rotation of the source onto the pivot. Few pairs say nothing of most dimensions, which any rotation takes to each other.
 fn rotation(second: &Mat, source: Span, pivot: Span) -> Result<Mat> {
     const WHAT: &str = "the cross-product of the pairs";
-    let Some(factor) = low_rank_factor(second) else {
-        let svd = Svd::new(&block(second, pivot, source), WHAT)?;
-        return Ok(times_transpose(&svd.u, &svd.v));
-    };
-    // The cross-product is `P Sᵀ` of the rows `P` and `S` of the factor, and it is decomposed in bases of their columns.
-    let rows = [source, pivot].map(|span| block(&factor, span, (0, factor.ncols())));
-    let bases = [Eigen::of_product(&rows[0], WHAT)?.vectors, Eigen::of_product(&rows[1], WHAT)?.vectors];
-    let [source, pivot] = [0, 1].map(|side| transpose_times(&bases[side], &rows[side]));
-    let svd = Svd::new(&times_transpose(&pivot, &source), WHAT)?;
-    Ok(isometry(&times(&bases[0], &svd.v), &times(&bases[1], &svd.u)))
+    if let Some(factor) = low_rank_factor(second) {
+        // The cross-product is `P Sᵀ` of the rows `P` and `S` of the factor, and it is decomposed in bases of their columns.
+        let rows = [source, pivot].map(|span| block(&factor, span, (0, factor.ncols())));
+        let bases = [Eigen::of_product(&rows[0], WHAT)?.vectors, Eigen::of_product(&rows[1], WHAT)?.vectors];
+        // Rows that are all zero have none.
+        if bases.iter().all(|basis| basis.ncols() > 0) {
+            let [source, pivot] = [0, 1].map(|side| transpose_times(&bases[side], &rows[side]));
+            let svd = Svd::new(&times_transpose(&pivot, &source), WHAT)?;
+            return Ok(isometry(&times(&bases[0], &svd.v), &times(&bases[1], &svd.u)));
+        }
+    }
+    let svd = Svd::new(&block(second, pivot, source), WHAT)?;
+    Ok(times_transpose(&svd.u, &svd.v))
 }
 
 /// Least squares: `A = (Σ y xᵀ)(Σ x xᵀ + ridge)⁻¹`, not centred.
@@ -121,6 +124,18 @@ mod tests {
         let mut random = Random::new(3);
         let rows = Mat::from_fn(dims[0] + dims[1], pairs, |_, _| random.normal());
         times_transpose(&rows, &rows)
+    }
+
+    #[test]
+    fn rows_without_a_direction_have_some_rotation() {
+        let mut second = second_moment(6, [30, 30]);
+        for (i, j) in (0..60).flat_map(|i| (30..60).map(move |j| (i, j))) {
+            (second[(i, j)], second[(j, i)]) = (0.0, 0.0);
+        }
+        for second in [second, Mat::zeros(60, 60)] {
+            let found = rotation(&second, (0, 30), (30, 30)).unwrap();
+            assert!((transpose_times(&found, &found) - Mat::identity(30, 30)).norm_max() < 1e-9);
+        }
     }
 
     #[test]
