@@ -1,7 +1,7 @@
 //! Sums of exponentials, for the terms of inverted softmax. Products, exponentials and sums have the bits of the CPU.
 
 use crate::card::{Card, Fault, HostRows};
-use crate::search::with_memory;
+use crate::tiles::with_memory;
 
 /// Sources that are summed in single precision, in their order; also in `kernels/` and in the library.
 pub const SOURCES_OF_BLOCK: usize = 128;

@@ -13,24 +13,31 @@
 //!
 //! [`log_sums`] computes the terms of inverted softmax, also to the bit. [`Cuda::similarities`] and [`Similarities::couple`] are
 //! the steps of self-learning that take longest, [`Cuda::whitened`] those of component analysis, and [`Cuda::finishing`]
-//! those of the discriminative finish: these differ from the CPU in the last digits.
+//! those of the discriminative finish: these differ from the CPU in the last digits. So do [`Projector`], which maps any number
+//! of rows, [`second_moments`] of rows, and [`Cuda::ranks_of_pairs`].
 
 mod card;
 mod cuda;
 mod exponentials;
 mod found;
+mod moments;
+mod projection;
 mod resident;
 mod search;
 mod stand_in;
+mod stand_in_doubles;
 mod stand_in_sums;
+mod tiles;
 
 pub use self::card::{Best, Card, Facts, Fault, HostRows, Selection, Settled, State, Wanted};
 pub use self::cuda::{
-    Coupled, Cuda, Description, Finishing, Nearest, RowsOnGpu, Similarities, Unavailable, Vectors, Whitened,
+    Coupled, Cuda, Description, Finishing, Nearest, PairRank, RowsOnGpu, Similarities, Unavailable, Vectors, Whitened,
     descriptions,
 };
 pub use self::exponentials::{Exponentials, SOURCES_OF_BLOCK, log_sums};
 pub use self::found::Found;
+pub use self::moments::{SecondMoments, Summed, second_moments};
+pub use self::projection::{LinearMap, Projections, Projector};
 pub use self::resident::Resident;
 pub use self::search::{Ranking, means_of_both, nearest, nearest_of_host};
 pub use self::stand_in::StandIn;

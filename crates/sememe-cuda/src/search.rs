@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use crate::card::{Best, Card, Fault, HostRows, Selection, Settled, Wanted};
 use crate::found::Found;
+use crate::tiles::with_memory;
 use crate::{COLUMNS_OF_GROUP, COLUMNS_OF_TILE, COORDINATES, ROUNDING, ROWS_OF_TILE};
 
 /// A query whose candidates did not fit is searched again with a higher threshold, at most so often.
@@ -24,8 +25,6 @@ const LARGEST_BIAS: f64 = 1e18;
 /// least. So late thresholds, which most targets meet, let few candidates through.
 const RAISES: [f64; 2] = [0.125, 0.5];
 const LEAST_RAISED: usize = 8 * ROWS_OF_TILE;
-/// How often a search begins again with half of the memory.
-const RETRIES: usize = 4;
 
 /// Asks for the `k` best of the first `among` targets by `scale <q, t> + b(t)`.
 #[derive(Debug, Clone, Copy)]
@@ -194,18 +193,6 @@ fn parts(count: usize) -> Vec<Range<usize>> {
 /// Ranges of queries that are searched at a time.
 fn pieces(count: usize, piece: usize) -> impl Iterator<Item = Range<usize>> {
     (0..count).step_by(piece).map(move |first| first..count.min(first + piece))
-}
-
-/// Does something with half of the free memory, and with less if that is too much.
-pub(crate) fn with_memory<C: Card, T>(card: &C, work: impl Fn(usize) -> Result<T, Fault>) -> Result<T, Fault> {
-    let free = card.free_bytes()?;
-    for retry in 1..=RETRIES {
-        match work(free >> retry) {
-            Err(Fault::OutOfMemory) => {}
-            result => return result,
-        }
-    }
-    Err(Fault::OutOfMemory)
 }
 
 /// The best targets of every query. `proceed` is told how many queries are done and says whether to go on.

@@ -119,10 +119,12 @@ impl Similarities {
         let probabilities = card.vectors_argument(&scores[0], (counts[1], 1));
         let numbers = card.vectors_argument(&of_y, (1, y.dim));
         let expected = card.products(kernels, (probabilities, counts[0]), (numbers, y.dim), counts[1])?;
+        let [a, b, expected_b] =
+            [(&of_x, x.dim), (&of_y, y.dim), (&expected, y.dim)].map(|(vectors, dim)| (card.address(vectors), dim));
         let products = [
-            card.weighted_products(kernels, (&of_x, x.dim), (&of_x, x.dim), Some(&weights[0]), counts[0])?,
-            card.weighted_products(kernels, (&of_y, y.dim), (&of_y, y.dim), Some(&weights[1]), counts[1])?,
-            card.weighted_products(kernels, (&of_x, x.dim), (&expected, y.dim), None, counts[0])?,
+            card.weighted_products(kernels, a, a, Some(&weights[0]), counts[0])?,
+            card.weighted_products(kernels, b, b, Some(&weights[1]), counts[1])?,
+            card.weighted_products(kernels, a, expected_b, None, counts[0])?,
         ];
         let sums = [
             self.weighted_sums((&of_x, x.dim), &weights[0], counts[0])?,

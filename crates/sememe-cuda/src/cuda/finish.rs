@@ -113,7 +113,8 @@ impl Finishing {
         launch.arg(&numbers[1]).arg(&numbers[2]).arg(&of_rows);
         // SAFETY: the arguments are those of the kernel; a warp a row.
         unsafe { launch.launch(warps(count)) }?;
-        card.weighted_products(kernels, (&of_rows, *dim), (&self.words[side], *dim), None, count)
+        let [rows, words] = [&of_rows, &self.words[side]].map(|values| (card.address(values), *dim));
+        card.weighted_products(kernels, rows, words, None, count)
     }
 }
 

@@ -4,6 +4,7 @@ mod arguments;
 mod components;
 mod couple;
 mod data;
+mod doubles;
 mod exponentials;
 mod finish;
 mod grid;
@@ -11,6 +12,7 @@ mod memory;
 mod probe;
 mod products;
 mod program;
+mod ranks;
 mod resident;
 
 use std::collections::HashMap;
@@ -19,6 +21,7 @@ use std::sync::{Arc, Mutex};
 
 use cudarc::driver::sys::CUdevice_attribute::{
     CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT,
+    CU_DEVICE_ATTRIBUTE_SINGLE_TO_DOUBLE_PRECISION_PERF_RATIO,
 };
 use cudarc::driver::sys::CUresult;
 use cudarc::driver::{CudaContext, CudaFunction, CudaSlice, CudaStream, DriverError, PinnedHostSlice, PushKernelArg};
@@ -33,6 +36,7 @@ pub use self::probe::{Description, Unavailable, descriptions};
 use self::products::Products;
 pub use self::products::Vectors;
 use self::program::{Layout, Program};
+pub use self::ranks::PairRank;
 pub use self::resident::RowsOnGpu;
 use crate::card::{Best, Card, Facts, Fault, HostRows, Selection, Settled, State, Wanted};
 use crate::search::{SAMPLE, groups_of};
@@ -40,6 +44,8 @@ use crate::{COLUMNS_OF_TILE, COORDINATES, ROWS_OF_TILE};
 
 /// The compute capability of Hopper.
 const HOPPER: (i32, i32) = (9, 0);
+/// So many operations in single precision take the time of one in double precision, at most, on cards that are made for it.
+const MOST_SINGLE_TO_DOUBLE: usize = 4;
 /// Threads of a block that multiplies tiles, and of one that does other work.
 const THREADS: u32 = 256;
 const WARP: u32 = 32;
@@ -78,6 +84,7 @@ struct Shared {
     is_hopper: bool,
     multiprocessors: usize,
     shared_memory: usize,
+    has_doubles: bool,
     programs: Mutex<HashMap<Layout, Arc<Program>>>,
     products: Mutex<Option<Arc<Products>>>,
     /// Page-locked memory that numbers are fetched by.
@@ -110,6 +117,8 @@ impl Cuda {
         let attribute = |attribute| context.attribute(attribute).map(|value| value as usize);
         let multiprocessors = attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?;
         let shared_memory = attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?;
+        let single_to_double = attribute(CU_DEVICE_ATTRIBUTE_SINGLE_TO_DOUBLE_PRECISION_PERF_RATIO)?;
+        let has_doubles = single_to_double <= MOST_SINGLE_TO_DOUBLE;
         let is_hopper = may_use_hopper && capability == HOPPER;
         let shared = Shared {
             context,
@@ -119,6 +128,7 @@ impl Cuda {
             is_hopper,
             multiprocessors,
             shared_memory,
+            has_doubles,
             programs: Mutex::default(),
             products: Mutex::default(),
             staging: Mutex::default(),
@@ -132,6 +142,11 @@ impl Cuda {
     /// The name of the card.
     pub fn name(&self) -> &str {
         &self.shared.name
+    }
+
+    /// Whether it is made for sums in double precision. Others are slower at them than processors.
+    pub fn has_doubles(&self) -> bool {
+        self.shared.has_doubles
     }
 
     /// Whether it is the same GPU, opened once.

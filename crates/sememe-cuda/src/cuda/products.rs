@@ -1,4 +1,4 @@
-//! Kernels that multiply in single precision, for self-learning, the finish and sums of exponentials.
+//! Kernels for self-learning, the finish, sums of exponentials, projections and moments.
 
 use std::sync::{Arc, PoisonError};
 
@@ -16,6 +16,8 @@ const SOURCE: &str = concat!(
     include_str!("../kernels/couple.cu"),
     include_str!("../kernels/finish.cu"),
     include_str!("../kernels/exponentials.cu"),
+    include_str!("../kernels/doubles.cu"),
+    include_str!("../kernels/ranks.cu"),
 );
 /// Rows and columns of a block of products, and of sums in double precision; also in `kernels/`.
 const SIDE: usize = 128;
@@ -35,6 +37,11 @@ pub(super) struct Products {
     pub(super) products_of_pairs: CudaFunction,
     pub(super) slopes_of_rows: CudaFunction,
     pub(super) add_exponentials: CudaFunction,
+    pub(super) project_rows: CudaFunction,
+    pub(super) squares_of_images: CudaFunction,
+    pub(super) add_second_moments: CudaFunction,
+    pub(super) sums_of_parts: CudaFunction,
+    pub(super) ranks_of_pairs: CudaFunction,
 }
 
 /// Vectors of floats, one after the other.
@@ -58,6 +65,13 @@ pub(super) struct VectorsArgument {
     values: CUdeviceptr,
     vector: u64,
     number: u64,
+}
+
+impl VectorsArgument {
+    /// The vectors from this one on.
+    pub(super) fn from(self, first: usize) -> Self {
+        VectorsArgument { values: self.values + 4 * first as u64 * self.vector, ..self }
+    }
 }
 
 // SAFETY: these are plain numbers, laid out as the kernels expect.
@@ -91,6 +105,11 @@ impl Cuda {
             products_of_pairs: function("products_of_pairs")?,
             slopes_of_rows: function("slopes_of_rows")?,
             add_exponentials: function("add_exponentials")?,
+            project_rows: function("project_rows")?,
+            squares_of_images: function("squares_of_images")?,
+            add_second_moments: function("add_second_moments")?,
+            sums_of_parts: function("sums_of_parts")?,
+            ranks_of_pairs: function("ranks_of_pairs")?,
         })
     }
 
@@ -124,8 +143,8 @@ impl Cuda {
     pub(super) fn weighted_products(
         &self,
         kernels: &Products,
-        (a, of_a): (&CudaSlice<f32>, usize),
-        (b, of_b): (&CudaSlice<f32>, usize),
+        (a, of_a): (CUdeviceptr, usize),
+        (b, of_b): (CUdeviceptr, usize),
         weights: Option<&CudaSlice<f32>>,
         rows: usize,
     ) -> Result<Vec<f64>, Fault> {
@@ -133,7 +152,7 @@ impl Cuda {
         let weights = weights.map_or(0, |weights| self.address(weights));
         let numbers = [rows, of_a, of_b].map(|number| number as u32);
         let mut launch = self.shared.stream.launch_builder(&kernels.weighted_products);
-        launch.arg(a).arg(b).arg(&weights).arg(&numbers[0]).arg(&numbers[1]).arg(&numbers[2]).arg(&out);
+        launch.arg(&a).arg(&b).arg(&weights).arg(&numbers[0]).arg(&numbers[1]).arg(&numbers[2]).arg(&out);
         // SAFETY: the arguments are those of the kernel, and the result has room for all sums.
         unsafe { launch.launch(blocks((of_a, of_b), PART)) }?;
         self.fetched(&out, of_a * of_b)

@@ -1,6 +1,7 @@
 //! Searches against exhaustive search, to the bit.
 
 mod coupling;
+mod doubles;
 mod exhaustive;
 mod finishing;
 mod gpu;
