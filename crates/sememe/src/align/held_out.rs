@@ -14,14 +14,17 @@ use crate::lexicon::Tuples;
 use crate::model::{FitOptions, LatentSize, Shrinkage};
 use crate::moments::Moments;
 use crate::observe::{Meter, Observer, Stage};
+use crate::threads::are_many;
 use crate::vectors::View;
 
 /// Candidates for the shrinkage. The search begins at index `FIRST` and moves while the score improves.
-const CANDIDATES: [f64; 11] = [0.001, 0.003, 0.01, 0.03, 0.1, 0.2, 0.3, 0.45, 0.6, 0.75, 0.9];
+pub(super) const CANDIDATES: [f64; 11] = [0.001, 0.003, 0.01, 0.03, 0.1, 0.2, 0.3, 0.45, 0.6, 0.75, 0.9];
 const FIRST: usize = 4;
 /// Maximum number of pairs of views, over all splits, by which the shrinkage is chosen. It is one for all views, and more
 /// pairs would take longer without choosing better.
 const SCORED: usize = 24;
+/// Candidates of a pair of views that are tried at once, for each thread at most.
+const MOST_AT_ONCE: usize = 2;
 /// Likelihood evaluations of an iterative fit to a part of the data.
 const EVALUATIONS: usize = 5;
 
@@ -108,7 +111,15 @@ impl HeldOut {
             meter.advance(1)?;
             Ok(mean)
         };
-        Ok(best(mean_log_rank)?.map_or(Shrinkage::Auto, Shrinkage::By))
+        // Threads that would have nothing to do find out what the search may ask for.
+        let chosen = match self.pairs.len() * CANDIDATES.len() <= MOST_AT_ONCE * rayon::current_num_threads() {
+            true if are_many() => {
+                let all = CANDIDATES.par_iter().map(|&by| mean_log_rank(by)).collect::<Result<Vec<f64>>>()?;
+                best(|by| Ok(all[CANDIDATES.iter().position(|&known| known == by).expect("one of the candidates")]))
+            }
+            _ => best(mean_log_rank),
+        };
+        Ok(chosen?.map_or(Shrinkage::Auto, Shrinkage::By))
     }
 
     /// The pairs of views whose held-out entries are retrieved no better than chance by a model of the others, and the

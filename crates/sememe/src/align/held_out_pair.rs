@@ -12,6 +12,10 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
+#[cfg(feature = "cuda")]
+use super::held_out::CANDIDATES;
+#[cfg(feature = "cuda")]
+use super::held_out_gpu::OnGpu;
 use crate::error::Result;
 use crate::lexicon::Tuples;
 use crate::linalg::{Eigen, Mat, Svd, block, low_rank_factor, product_of_rows, times, transpose_times};
@@ -71,6 +75,8 @@ pub(super) struct HeldOutPair {
     /// The rows of the held-out pairs, and their coordinates.
     pub(super) queries: Vec<(usize, usize)>,
     coordinates: [Matrix; 2],
+    #[cfg(feature = "cuda")]
+    on_gpu: OnGpu,
 }
 
 /// What `of_pair` returns for each pair of views that has tuples in both parts, in parallel; the number tells the pairs apart. A
@@ -95,7 +101,19 @@ pub(super) fn for_held_out_pairs<T: Send>(
             spectra[0].coordinates(&rows(a, queries.iter().map(|pair| pair.0).collect())),
             spectra[1].coordinates(&rows(b, queries.iter().map(|pair| pair.1).collect())),
         ];
-        Some(of_pair(number, HeldOutPair { views: [a, b], latent, spectra, cross, queries, coordinates }))
+        #[cfg(feature = "cuda")]
+        let on_gpu = OnGpu::of(CANDIDATES.len() * queries.len() * cross.ncols() * (queries.len() + 2 * cross.nrows()));
+        let pair = HeldOutPair {
+            views: [a, b],
+            latent,
+            spectra,
+            cross,
+            queries,
+            coordinates,
+            #[cfg(feature = "cuda")]
+            on_gpu,
+        };
+        Some(of_pair(number, pair))
     };
     Ok(connected.par_iter().enumerate().filter_map(prepared).collect())
 }
@@ -163,10 +181,10 @@ impl HeldOutPair {
                     let entry = |at: usize| (directions[(at % dim, at / dim)] * svd.s[at / dim].sqrt()) as f32;
                     Matrix::new((0..latent * dim).map(entry).collect(), dim)
                 };
-                let [mut x, mut y] = [mapped(&x, &map(&svd.u)), mapped(&y, &map(&svd.v))];
+                let [mut x, mut y] = [self.mapped(&x, &map(&svd.u)), self.mapped(&y, &map(&svd.v))];
                 scale_to_unit(&mut x);
                 scale_to_unit(&mut y);
-                return ranks_by_product(&x, &y, &self.queries);
+                return self.ranks_by_product(&x, &y);
             }
         }
         let forth = Matrix::new(
@@ -177,10 +195,26 @@ impl HeldOutPair {
             (0..rows).flat_map(|i| (0..cols).map(move |j| (i, j))).map(|(i, j)| whitened(i, j)).collect(),
             cols,
         );
-        let (x_mapped, y_mapped) = (mapped(&x, &forth), mapped(&y, &back));
+        let (x_mapped, y_mapped) = (self.mapped(&x, &forth), self.mapped(&y, &back));
         let x = scaled(x_mapped.clone(), &x, &x_mapped);
         let y = scaled(y.clone(), &y, &y_mapped);
-        ranks_by_product(&x, &y, &self.queries)
+        self.ranks_by_product(&x, &y)
+    }
+
+    fn mapped(&self, rows: &Matrix, map: &Matrix) -> Matrix {
+        #[cfg(feature = "cuda")]
+        if let Some(products) = self.on_gpu.mapped(rows, map) {
+            return products;
+        }
+        mapped(rows, map)
+    }
+
+    fn ranks_by_product(&self, x: &Matrix, y: &Matrix) -> Vec<Rank> {
+        #[cfg(feature = "cuda")]
+        if let Some(counted) = self.on_gpu.counted(x, y, &self.queries) {
+            return ranks(&counted);
+        }
+        ranks(&counted(x, y, &self.queries))
     }
 }
 
@@ -223,33 +257,49 @@ impl Rank {
 pub(super) fn ranks_of(mut x: Matrix, mut y: Matrix, pairs: &[(usize, usize)]) -> Vec<Rank> {
     scale_to_unit(&mut x);
     scale_to_unit(&mut y);
-    ranks_by_product(&x, &y, pairs)
+    ranks(&counted(&x, &y, pairs))
 }
 
-fn ranks_by_product(x: &Matrix, y: &Matrix, pairs: &[(usize, usize)]) -> Vec<Rank> {
+/// How a right row compares with the rows of other words.
+pub(super) struct Counted {
+    /// Those with a larger product, on the second and on the first side.
+    pub(super) better: [usize; 2],
+    /// Those that were compared, on each side.
+    pub(super) compared: usize,
+}
+
+/// What is counted for every pair, by inner products.
+fn counted(x: &Matrix, y: &Matrix, pairs: &[(usize, usize)]) -> Vec<Counted> {
     let mut products = vec![0.0; pairs.len() * pairs.len()];
     product_of_rows(x.as_slice(), y.as_slice(), x.cols(), &mut products);
     let product = |i: usize, j: usize| products[i * pairs.len() + j];
+    let count = |i: usize| {
+        // Other translations of the same word are not wrong.
+        let others = || (0..pairs.len()).filter(|&j| pairs[j].0 != pairs[i].0 && pairs[j].1 != pairs[i].1);
+        let mut counted = Counted { better: [0, 0], compared: 0 };
+        for j in others() {
+            counted.better[0] += usize::from(product(i, j) > product(i, i));
+            counted.better[1] += usize::from(product(j, i) > product(i, i));
+            counted.compared += 1;
+        }
+        counted
+    };
+    (0..pairs.len()).into_par_iter().map(count).collect()
+}
+
+fn ranks(all: &[Counted]) -> Vec<Rank> {
     // The sums of the first logarithms: the mean log-rank of a random rank from 1 to `n` is `log(n!) / n`.
-    let log_factorials: Vec<f64> = (1..=pairs.len())
+    let log_factorials: Vec<f64> = (1..=all.len())
         .scan(0.0, |sum, n| {
             *sum += (n as f64).ln();
             Some(*sum)
         })
         .collect();
-    let rank = |i: usize| {
-        // Other translations of the same word are not wrong.
-        let others = || (0..pairs.len()).filter(|&j| pairs[j].0 != pairs[i].0 && pairs[j].1 != pairs[i].1);
-        let (mut forth, mut back, mut count) = (1, 1, 1);
-        for j in others() {
-            forth += usize::from(product(i, j) > product(i, i));
-            back += usize::from(product(j, i) > product(i, i));
-            count += 1;
-        }
-        let log_at_random = 2.0 * log_factorials[count - 1] / count as f64;
-        Rank { log: (forth as f64).ln() + (back as f64).ln(), log_at_random }
+    let rank = |&Counted { better: [forth, back], compared }: &Counted| Rank {
+        log: ((1 + forth) as f64).ln() + ((1 + back) as f64).ln(),
+        log_at_random: 2.0 * log_factorials[compared] / (1 + compared) as f64,
     };
-    (0..pairs.len()).into_par_iter().map(rank).collect()
+    all.iter().map(rank).collect()
 }
 
 #[cfg(test)]

@@ -13,6 +13,8 @@ mod finish_gpu;
 mod finish_steps;
 mod folds;
 mod held_out;
+#[cfg(feature = "cuda")]
+mod held_out_gpu;
 mod held_out_pair;
 mod known;
 mod logistic;

@@ -60,6 +60,21 @@ pub(crate) fn card(multiplications: u64) -> Result<Option<Cuda>> {
     }
 }
 
+/// A multiplication of floating-point numbers takes the CPU as long as so many of a search, which are of eight bits.
+const FLOATING: u64 = 4;
+
+/// The GPU for sums of so many products of floating-point numbers, if they are worth copying and one is to be used.
+pub(crate) fn card_for_sums(multiplications: usize) -> Option<Cuda> {
+    let work = FLOATING * multiplications as u64;
+    // A device that cannot be used has been an error before.
+    if work < LEAST_WORK { None } else { card(work).ok().flatten() }
+}
+
+/// [`card_for_sums`] in double precision.
+pub(crate) fn card_for_doubles(multiplications: usize) -> Option<Cuda> {
+    card_for_sums(multiplications).filter(Cuda::has_doubles)
+}
+
 /// The first GPU, as nobody asked for another device. Without any GPU there is nothing to say about it.
 fn opened_by_itself() -> Option<Cuda> {
     match opened(0) {

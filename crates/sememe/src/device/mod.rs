@@ -1,5 +1,5 @@
-//! Where large work runs: on the CPU or on a GPU. Searches have the same results on both, to the bit; the couplings of
-//! self-learning differ in the last digits.
+//! Where large work runs: on the CPU or on a GPU. Searches have the same results on both, to the bit; sums of other work
+//! differ in the last digits.
 //!
 //! A device is a setting of the process, like the number of threads, as it is about how long work takes.
 //! [`Device::Auto`], the default, is the first GPU for large work, if there is one; [`taken`] says so. What fails on a GPU is
@@ -15,7 +15,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use serde::Serialize;
 
 #[cfg(feature = "cuda")]
-pub(crate) use self::gpu::{card, fell_back, opened_for};
+pub(crate) use self::gpu::{card, card_for_doubles, card_for_sums, fell_back, opened_for};
 use crate::error::{Error, Result};
 use crate::names::serde_as_spelled;
 

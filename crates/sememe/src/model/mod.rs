@@ -5,6 +5,8 @@ mod direct;
 mod exponent;
 mod factors;
 mod finish;
+#[cfg(feature = "cuda")]
+mod gpu;
 pub mod ibfa;
 mod latent_size;
 pub mod mbfa;

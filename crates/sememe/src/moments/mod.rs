@@ -5,6 +5,8 @@
 
 mod evidence;
 mod file;
+#[cfg(feature = "cuda")]
+mod gpu;
 mod hash_sum;
 mod merge;
 mod summary;
@@ -234,8 +236,24 @@ fn check_rows(views: &[View], tuples: &Tuples) -> Result<()> {
 
 /// Moments of the tuples of a group.
 fn pattern_moments(views: &[(&Matrix, &[f64])], group: &Group) -> PatternMoments {
-    let dim: usize = views.iter().map(|(matrix, _)| matrix.cols()).sum();
+    #[cfg(feature = "cuda")]
+    if let Some(sums) = gpu::sums(views, group) {
+        return moments_of_sums(views, group, sums);
+    }
+    moments_of_sums(views, group, sums_on_cpu(views, group))
+}
+
+/// Moments from `Σ w x` and `Σ w x xᵀ`, where `x` are rows less the shift of their view.
+fn moments_of_sums(views: &[(&Matrix, &[f64])], group: &Group, (sum, products): (Vec<f64>, Mat)) -> PatternMoments {
     let n: f64 = group.weights.iter().sum();
+    let shift = views.iter().flat_map(|(_, shift)| shift.iter());
+    let mean = shift.zip(&sum).map(|(shift, sum)| shift + sum / n).collect();
+    let scatter = Mat::from_fn(sum.len(), sum.len(), |i, j| products[(i, j)] - sum[i] * sum[j] / n);
+    PatternMoments { n, mean, scatter }
+}
+
+fn sums_on_cpu(views: &[(&Matrix, &[f64])], group: &Group) -> (Vec<f64>, Mat) {
+    let dim: usize = views.iter().map(|(matrix, _)| matrix.cols()).sum();
     let mut sum = vec![0.0; dim];
     let mut scatter = Mat::zeros(dim, dim);
     let pieces: Vec<(&[u32], &[f64])> =
@@ -247,10 +265,7 @@ fn pattern_moments(views: &[(&Matrix, &[f64])], group: &Group) -> PatternMoments
             scatter += part_scatter;
         }
     }
-    let shift = views.iter().flat_map(|(_, shift)| shift.iter());
-    let mean = shift.zip(&sum).map(|(shift, sum)| shift + sum / n).collect();
-    let scatter = Mat::from_fn(dim, dim, |i, j| scatter[(i, j)] - sum[i] * sum[j] / n);
-    PatternMoments { n, mean, scatter }
+    (sum, scatter)
 }
 
 /// `Σ w x` and `Σ w x xᵀ`, from rows `w^½ x`.
