@@ -130,6 +130,11 @@ impl<'a> Remembering<'a> {
     pub(crate) fn is_stopped(&self) -> bool {
         self.is_stopped.load(Ordering::Relaxed)
     }
+
+    /// An observer for work beside a stage: it ends with that, and reports no progress of its own.
+    pub(crate) fn stopping(&self) -> impl Observer + '_ {
+        |_: Event| if self.is_stopped() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
 }
 
 impl Observer for Remembering<'_> {

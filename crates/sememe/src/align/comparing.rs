@@ -1,28 +1,18 @@
 //! How the views of a fitted model are compared, and how sure the results are: everything that is chosen by words held out of folds.
 
-use std::ops::ControlFlow;
-
 use super::exponents::weighted_by;
 use super::few_entries::teaching;
-use super::finish_steps::finish_model;
-use super::folds::{Fold, Folds, Project, Split};
-use super::spelling_weight::{SpelledPair, learn_all, learn_chosen};
+use super::finish_steps::{Chosen, finish_model};
+use super::folds::{Fold, Folds, Project};
+use super::spelling_weight::{SpelledPair, Taught, learn_chosen};
 use super::{Confidences, PairCalibration};
 use crate::error::{Error, Result};
 use crate::lexicon::Tuples;
 use crate::model::{Exponent, Finish, FinishSteps, Model, Spelling};
-use crate::observe::{Event, Observer, Remembering};
+use crate::observe::{Observer, Remembering};
 use crate::retrieve::{Criterion, TunedCriterion};
 use crate::threads::side_by_side;
 use crate::vectors::View;
-
-/// What of a comparison is to be chosen.
-pub(super) struct Wanted {
-    pub(super) exponent: Exponent,
-    pub(super) finish: FinishSteps,
-    pub(super) criterion: Option<TunedCriterion>,
-    pub(super) confidences: Confidences,
-}
 
 /// How the views of a model are compared, and how sure the results are.
 #[derive(Default)]
@@ -38,72 +28,80 @@ pub(super) struct Compared {
 pub(super) struct Spelled<'a> {
     pub(super) views: &'a [View],
     pub(super) further: Vec<Fold<'a>>,
+    /// What the entries of all fits teach.
+    pub(super) taught: Taught<'a>,
 }
 
-/// The finishes of a model, the weights of spelling and the calibrations, all by what is held out of the folds. A fit that
-/// was stopped early is kept: with the steps of the finish so far, and without confidences.
-pub(super) fn finish_and_calibrate<'a>(
-    folds: Result<Folds<'a>>,
-    model: &Model,
-    (project, tuples, all): (&Project, &Tuples, &Tuples),
-    Wanted { exponent, finish, criterion, confidences }: Wanted,
-    words: Option<Spelled<'a>>,
-    observer: &dyn Observer,
-) -> Result<Compared> {
-    let mut folds = match folds {
-        Err(Error::Stopped) => return Ok(Compared::default()),
-        folds => folds?,
-    };
-    let observer = &Remembering::new(observer);
-    // What runs beside a stage tells nothing of its own progress.
-    let beside = |_: Event| if observer.is_stopped() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
-    let exponents = match exponent {
-        Exponent::Auto => unless_stopped(folds.choose_exponents(finish, observer))?,
-        _ => Vec::new(),
-    };
-    let weighted = if exponents.is_empty() { None } else { Some(weighted_by(model, &exponents)?) };
-    let model = weighted.as_ref().unwrap_or(model);
-    // To choose the weights of very many pairs would take longer than the fit.
-    let words = words.filter(|_| !folds.are_very_many());
-    let splits: Vec<&Split> = match &words {
-        Some(Spelled { further, .. }) => folds.fits.iter().chain(further).map(|fold| fold.split).collect(),
-        None => Vec::new(),
-    };
-    let (chosen, spellings) = side_by_side(
-        || folds.choose_finish(finish, observer),
-        || words.as_ref().map_or(Ok(Vec::new()), |words| learn_all(words.views, &splits, &beside)),
-    );
-    let (chosen, spellings) = (unless_stopped(chosen)?, unless_stopped(spellings)?);
-    let spelled = match &words {
-        Some(Spelled { views, further }) => {
-            unless_stopped(folds.choose_spelling(views, (further, spellings), observer))?
-        }
-        None => Vec::new(),
-    };
-    let criterion = match criterion.map(|tuned| folds.choose_criterion(tuned, observer)) {
-        Some(Err(Error::Stopped)) | None => None,
-        Some(chosen) => Some(chosen?),
-    };
-    let views = words.as_ref().map_or(&[][..], |words| words.views);
-    let (tuned, (calibrations, spelling)) = side_by_side(
-        || finish_model(model, &folds.rows, project, (tuples, all), &chosen, &beside),
-        || {
-            side_by_side(
-                || match confidences {
-                    Confidences::Calibrated => unless_stopped(folds.calibrations(criterion, observer)),
-                    Confidences::None => Ok(Vec::new()),
-                },
-                || learn_chosen(views, &teaching(folds.given, all, |_| true), &spelled),
-            )
-        },
-    );
-    let tuned = tuned?;
-    let is_tuned = |views: [usize; 2]| tuned.iter().any(|finish| finish.views == views);
-    let only_weighted = exponents.iter().filter(|(views, _)| !is_tuned(*views));
-    let only_weighted = only_weighted.filter_map(|(views, _)| model.finish(*views).cloned()).collect();
-    let finishes = [only_weighted, tuned].concat();
-    let spelling = spelling?.map(|spelling| (spelling, spelled));
-    Ok(Compared { finishes, spelling, criterion, calibrations: calibrations? })
+/// The first choices of a comparison, by what is held out of the folds: exponents and steps of the finish.
+pub(super) struct Started<'a> {
+    folds: Folds<'a>,
+    exponents: Vec<([usize; 2], f64)>,
+    chosen: Vec<Chosen>,
+}
+
+impl<'a> Started<'a> {
+    /// None if the fits to the folds were stopped.
+    pub(super) fn new(
+        folds: Result<Folds<'a>>,
+        (exponent, finish): (Exponent, FinishSteps),
+        observer: &dyn Observer,
+    ) -> Result<Option<Self>> {
+        let mut folds = match folds {
+            Err(Error::Stopped) => return Ok(None),
+            folds => folds?,
+        };
+        let exponents = match exponent {
+            Exponent::Auto => unless_stopped(folds.choose_exponents(finish, observer))?,
+            _ => Vec::new(),
+        };
+        let chosen = unless_stopped(folds.choose_finish(finish, observer))?;
+        Ok(Some(Started { folds, exponents, chosen }))
+    }
+
+    /// The finishes of a model, the weights of spelling and the calibrations, all by what is held out of the folds. A fit that
+    /// was stopped early is kept: with the steps of the finish so far, and without confidences.
+    pub(super) fn finish_and_calibrate(
+        self,
+        model: &Model,
+        (project, tuples, all): (&Project, &Tuples, &Tuples),
+        (criterion, confidences): (Option<TunedCriterion>, Confidences),
+        words: Option<Spelled<'a>>,
+        observer: &Remembering,
+    ) -> Result<Compared> {
+        let Started { mut folds, exponents, chosen } = self;
+        let weighted = if exponents.is_empty() { None } else { Some(weighted_by(model, &exponents)?) };
+        let model = weighted.as_ref().unwrap_or(model);
+        let spelled = match &words {
+            Some(Spelled { views, further, taught }) => {
+                unless_stopped(folds.choose_spelling(views, (further, taught), observer))?
+            }
+            None => Vec::new(),
+        };
+        let criterion = match criterion.map(|tuned| folds.choose_criterion(tuned, observer)) {
+            Some(Err(Error::Stopped)) | None => None,
+            Some(chosen) => Some(chosen?),
+        };
+        let views = words.as_ref().map_or(&[][..], |words| words.views);
+        let (tuned, (calibrations, spelling)) = side_by_side(
+            || finish_model(model, &folds.rows, project, (tuples, all), &chosen, &observer.stopping()),
+            || {
+                side_by_side(
+                    || match confidences {
+                        Confidences::Calibrated => unless_stopped(folds.calibrations(criterion, observer)),
+                        Confidences::None => Ok(Vec::new()),
+                    },
+                    || learn_chosen(views, &teaching(folds.given, all, |_| true), &spelled),
+                )
+            },
+        );
+        let tuned = tuned?;
+        let is_tuned = |views: [usize; 2]| tuned.iter().any(|finish| finish.views == views);
+        let only_weighted = exponents.iter().filter(|(views, _)| !is_tuned(*views));
+        let only_weighted = only_weighted.filter_map(|(views, _)| model.finish(*views).cloned()).collect();
+        let finishes = [only_weighted, tuned].concat();
+        let spelling = spelling?.map(|spelling| (spelling, spelled));
+        Ok(Compared { finishes, spelling, criterion, calibrations: calibrations? })
+    }
 }
 
 /// Nothing where the work was stopped.

@@ -4,7 +4,7 @@
 //! the space: with `M_i` the posterior covariance given view `i` alone, `M_O⁻¹ = I + Σ (M_i⁻¹ - I)` and
 //! `m = M_O Σ M_i⁻¹ E[z|x_i]`. The vectors that the space was fitted on are not needed.
 
-use super::comparing::{Wanted, finish_and_calibrate};
+use super::comparing::Started;
 use super::extension::{Extension, is_generative, not_extendable};
 use super::folds::{ENOUGH_OF_VERY_MANY, MOST_PAIRS, splits, splits_until};
 use super::span::{Span, is_shrunk};
@@ -113,9 +113,12 @@ fn extend_meanings(
     let folds = extension.folds(&splits, tuples, &options, observer);
     let project = extension.project(fitted);
     let finish = options.finish_for(alignment.model.method, alignment.model.latent());
-    let wanted =
-        Wanted { exponent: Exponent::PosteriorMean, finish, criterion: None, confidences: Confidences::Calibrated };
-    let compared = finish_and_calibrate(folds, &extended.model, (&project, tuples, tuples), wanted, None, observer)?;
+    let started = Started::new(folds, (Exponent::PosteriorMean, finish), observer)?;
+    let choices = (None, Confidences::Calibrated);
+    let compared = started.map(|started| {
+        started.finish_and_calibrate(&extended.model, (&project, tuples, tuples), choices, None, observer)
+    });
+    let compared = compared.transpose()?.unwrap_or_default();
     extended.model.finishes.extend(compared.finishes);
     extended.calibrations.extend(compared.calibrations);
     let named = |view: usize| extended.model.views[view].name.clone();

@@ -154,7 +154,7 @@ impl<'a> Folds<'a> {
     /// Whether the model has more pairs of views than are looked at one by one. A view that is added has few, but so many
     /// views have more among each other.
     pub(super) fn are_very_many(&self) -> bool {
-        self.pairs.len() > MOST_PAIRS || self.names.len() > MOST_PAIRS + 1
+        are_very_many(self.pairs.len(), self.names.len())
     }
 
     /// The directions that a pair of views is asked in: from the headwords, or both if it is not clear which those are. Of
@@ -165,6 +165,11 @@ impl<'a> Folds<'a> {
         let directions = directions.filter_map(|(direction, is_asked)| is_asked.then_some(direction));
         directions.take(if self.are_very_many() { 1 } else { 2 }).collect()
     }
+}
+
+/// Whether so many pairs of so many views are more than are looked at one by one.
+pub(super) fn are_very_many(pairs: usize, views: usize) -> bool {
+    pairs > MOST_PAIRS || views > MOST_PAIRS + 1
 }
 
 /// Whether the words on each side of these pairs may be headwords.

@@ -11,6 +11,7 @@ mod finish;
 #[cfg(feature = "cuda")]
 mod finish_gpu;
 mod finish_steps;
+mod fitting;
 mod folds;
 mod held_out;
 #[cfg(feature = "cuda")]
@@ -30,20 +31,17 @@ mod tuning;
 use std::sync::Arc;
 
 pub use self::alignment::{Alignment, PairCalibration};
-use self::comparing::{Spelled, Wanted, finish_and_calibrate, unless_stopped};
 pub use self::extend::{Extended, extend};
 pub(crate) use self::finish_steps::{USUAL_STEPS, finished};
-use self::folds::{ENOUGH, Folds, projection};
+use self::fitting::fit_prepared;
 pub(crate) use self::folds::{Split, splits};
-use self::held_out::HeldOut;
 pub use self::held_out::shrinkage as held_out_shrinkage;
 pub(crate) use self::held_out::{is_clearly_positive, short_fit};
 pub use self::options::{AlignOptions, Confidences};
 use self::span::Spans;
-use self::spelling_weight::add_spelling;
 pub use self::summary::{AlignSummary, AlignedView, FinishedPair, ShrinkageRule};
 use crate::error::{Error, Result};
-use crate::lexicon::{TrainedPairs, TrainedRows, Tuples};
+use crate::lexicon::Tuples;
 use crate::model::mbfa::Start;
 use crate::model::{self, FitOptions, FitWarning, LatentSize, LatentView, Method, Model, Shrinkage};
 use crate::moments::{Evidence, Moments};
@@ -124,98 +122,6 @@ pub(crate) fn fit_with(
     let mut fitted = fit_prepared(evidence, coordinates, tuples, given, splits, options, observer)?;
     fitted.alignment.model = spans.lifted(fitted.alignment.model, &moments);
     Ok(Fitted { prepared, ..fitted })
-}
-
-/// Given entries whose retrieval tells whether a dictionary was worthless, where self-learning added pairs to them.
-const TELLING: usize = 200;
-
-/// [`fit_with`] for prepared views.
-fn fit_prepared(
-    evidence: Evidence,
-    prepared: Vec<View>,
-    tuples: &Tuples,
-    given: &Tuples,
-    splits: Vec<Split>,
-    options: &AlignOptions,
-    observer: &dyn Observer,
-) -> Result<Fitted> {
-    let mut options = options.clone();
-    if let Some(before) = &options.resume {
-        check_resumable(before, &evidence, &mut options.fit)?;
-    }
-    let method = options.fit.method_for(prepared.len());
-    if method.shrinks() {
-        options.fit.latent.at_most(evidence.moments.views())?;
-    }
-    let is_learned = !std::ptr::eq(tuples, given);
-    // Self-learning that was stopped early ends with a fit to what it has.
-    let unless_learned = |error: Error| if is_learned && matches!(error, Error::Stopped) { Ok(()) } else { Err(error) };
-    // A model of few entries alone says nothing about one that learned from them.
-    let tells_chance = !is_learned || given.len() >= TELLING;
-    let held_out = match HeldOut::new(&evidence.moments, (&prepared, given), &options.fit, tells_chance, observer) {
-        Ok(held_out) => held_out,
-        Err(error) => unless_learned(error).map(|()| HeldOut::default())?,
-    };
-    let mut shrinkage_rule = ShrinkageRule::Given;
-    if options.fit.shrinkage == Shrinkage::Auto && method.shrinks() {
-        // Few given entries choose badly for a model that is mostly of induced pairs.
-        let chosen = match tells_chance {
-            true => held_out.best_shrinkage(observer),
-            false => held_out_shrinkage(&evidence.moments, &prepared, tuples, &options.fit, observer),
-        };
-        options.fit.shrinkage = chosen.or_else(|error| unless_learned(error).map(|()| Shrinkage::Auto))?;
-        shrinkage_rule = ShrinkageRule::of_choice(options.fit.shrinkage);
-    }
-    // Much shrinkage is good for retrieval but hides correlations: the latent size is that of a fit with little.
-    if (options.fit.latent, method) == (LatentSize::Auto, Method::Ibfa)
-        && matches!(options.fit.shrinkage, Shrinkage::By(_))
-    {
-        let little = FitOptions { shrinkage: Shrinkage::Oas, ..options.fit.clone() };
-        options.fit.latent = LatentSize::Of(model::fit(&evidence.moments, &little, &())?.0.latent());
-    }
-    let at_chance = held_out.into_at_chance();
-    let monolingual = evidence.moments.of_single_views();
-    let rows = Some((&prepared[..], tuples));
-    let (mut alignment, mut warnings) = fit_to_evidence(evidence, rows, &options, observer)?;
-    let name = |view: usize| alignment.model.views[view].name.clone();
-    let at_chance = at_chance.into_iter().map(|(views, entries)| (views.map(name), entries));
-    warnings.extend(at_chance.map(|(views, entries)| FitWarning::Chance { views, entries }));
-    let names: Vec<&str> = prepared.iter().map(View::name).collect();
-    alignment.trained = Some(TrainedPairs::of(given, &names, |view, row| prepared[view].label(row)));
-    alignment.trained_rows = Some(TrainedRows::of(given));
-    let model = &alignment.model;
-    let folds = Folds::of_model(model, &prepared, (&splits, given), &monolingual, &options.fit, observer);
-    let project = projection(model);
-    let finish = options.fit.finish_for(method, model.latent());
-    // Given entries are surer than induced ones, if there are any that can choose.
-    let tuned = if splits.is_empty() { tuples } else { given };
-    let wanted = Wanted {
-        exponent: options.fit.exponent,
-        finish,
-        criterion: options.criterion,
-        confidences: options.confidences,
-    };
-    // Self-learning holds few of few entries out. Fits without it are quick, and say of all entries whether spelling helps.
-    let further_splits = match is_learned && splits.iter().map(|split| split.held_out.len()).sum::<usize>() < ENOUGH {
-        true => folds::splits(given),
-        false => Vec::new(),
-    };
-    let spelled = match options.fit.may_spell(method) {
-        true => {
-            let further = (&further_splits[..], given);
-            let further = Folds::of_model(model, &prepared, further, &monolingual, &options.fit, observer);
-            Some(Spelled { views: &prepared, further: unless_stopped(further.map(|further| further.fits))? })
-        }
-        false => None,
-    };
-    let compared = finish_and_calibrate(folds, model, (&project, tuned, tuples), wanted, spelled, observer)?;
-    alignment.model.finishes = compared.finishes;
-    if let Some((spelling, pairs)) = compared.spelling {
-        add_spelling(&mut alignment.model, spelling, &pairs)?;
-    }
-    alignment.calibrations = compared.calibrations;
-    alignment.criterion = compared.criterion;
-    Ok(Fitted { alignment, prepared, shrinkage_rule, warnings })
 }
 
 /// [`model::fit`] for prepared views: methods that need rows have them.

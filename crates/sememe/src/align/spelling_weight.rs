@@ -30,13 +30,14 @@ pub(super) struct SpelledPair {
 
 impl<'a> Folds<'a> {
     /// Chooses a weight for each pair of views, and adds spelling to the models of all folds if any pair has one. Words
-    /// that were held out of `further` fits choose, too. `spellings` are [what the entries of all fits teach](learn_all).
+    /// that were held out of `further` fits choose, too.
     pub(super) fn choose_spelling(
         &mut self,
         views: &'a [View],
-        (further, spellings): (&[Fold], Vec<Spelling>),
+        (further, taught): (&[Fold], &Taught),
         observer: &dyn Observer,
     ) -> Result<Vec<SpelledPair>> {
+        let spellings = taught.of(self.fits.iter().chain(further));
         if spellings.is_empty() {
             return Ok(Vec::new());
         }
@@ -122,17 +123,30 @@ fn chosen(found: &[Found]) -> usize {
     if is_clearly_positive(&differences(&all[best], &all[0]), STANDARD_ERRORS) { best } else { 0 }
 }
 
-/// The spelling that the pairs of each split teach; nothing if those of one do not. The observer may stop the work.
-pub(super) fn learn_all(views: &[View], splits: &[&Split], observer: &dyn Observer) -> Result<Vec<Spelling>> {
-    let meter = Meter::new(observer, Stage::Finishing, splits.len());
-    let mut spellings = Vec::new();
-    for split in splits {
-        meter.check()?;
-        let taught = few_entries::teaching(&split.given, &split.induced, |at| !few_entries::is_tested(at));
-        let Some(spelling) = learn(views, &taught)? else { return Ok(Vec::new()) };
-        spellings.push(spelling);
+/// The spellings that the pairs of splits teach.
+pub(super) struct Taught<'a>(Vec<(&'a Split, Spelling)>);
+
+impl<'a> Taught<'a> {
+    /// The observer may stop the work.
+    pub(super) fn by(splits: impl Iterator<Item = &'a Split>, views: &[View], observer: &dyn Observer) -> Result<Self> {
+        let meter = Meter::new(observer, Stage::Finishing, 1);
+        let mut spellings = Vec::new();
+        for split in splits {
+            if meter.check().is_err() {
+                break;
+            }
+            let taught = few_entries::teaching(&split.given, &split.induced, |at| !few_entries::is_tested(at));
+            spellings.extend(learn(views, &taught)?.map(|spelling| (split, spelling)));
+        }
+        Ok(Taught(spellings))
     }
-    Ok(spellings)
+
+    /// The spellings that these fits have learned; nothing if one of them has not.
+    fn of<'b>(&self, fits: impl Iterator<Item = &'b Fold<'b>>) -> Vec<Spelling> {
+        let of_fit = |fit: &Fold| self.0.iter().find(|(split, _)| std::ptr::eq(*split, fit.split));
+        let spellings = fits.map(|fit| of_fit(fit).map(|(_, spelling)| spelling.clone()));
+        spellings.collect::<Option<Vec<_>>>().unwrap_or_default()
+    }
 }
 
 /// The spelling that these tuples teach, if any pair is compared by it.
