@@ -1,6 +1,6 @@
 """Where searches run: on the CPU or on a GPU, with the same results.
 
-Couplings, finishes and component analyses run there, too; what they learn differs in the last digits.
+Couplings, finishes, component analyses, projections and moments run there, too; these differ in the last digits.
 """
 
 import json

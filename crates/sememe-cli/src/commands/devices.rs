@@ -29,7 +29,7 @@ fn sentence(current: Device, used: Device) -> String {
         Device::Cpu => format!("Everything runs on the CPU (--device {current})."),
         gpu => {
             let which = if current == Device::Auto { "Large searches" } else { "Searches" };
-            let further = "couplings, finishes and component analyses";
+            let further = "couplings, finishes, component analyses, projections and moments";
             format!("{which}, {further} run on {gpu}, everything else on the CPU (--device {current}).")
         }
     }
