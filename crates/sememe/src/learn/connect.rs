@@ -3,7 +3,8 @@
 //! Rounds of soft couplings compare two views. Many given pairs of two views connect them without any round. Each other
 //! view is learned together with the view that it has most pairs with.
 
-use super::rounds::{Cycle, Learner, Pairs};
+use super::cycles::Cycle;
+use super::rounds::{Learner, Pairs};
 use super::words::project;
 use super::{Chance, WORDS};
 use crate::align::short_fit;

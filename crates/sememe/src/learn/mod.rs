@@ -5,6 +5,7 @@
 
 mod connect;
 mod coupling;
+mod cycles;
 #[cfg(feature = "cuda")]
 mod gpu;
 mod judge;

@@ -1,43 +1,26 @@
 //! Rounds of self-learning: a model induces a soft dictionary, and the next model is fitted to it.
 //!
-//! A round computes soft couplings of all words at a temperature, and fits a model to the expected moments. Annealing:
-//! the temperature falls when a round improves little. At a low temperature the model confirms itself, right or wrong.
-//! A new cycle therefore restarts from a model of its most confident pairs, which forgets most of the errors.
-
-use std::sync::atomic::{AtomicUsize, Ordering};
-
-use rayon::prelude::*;
+//! A round computes soft couplings of all words at a temperature, and fits a model to the expected moments. [Cycles](super::cycles)
+//! of such rounds lower the temperature when a round improves little.
 
 use super::last::{self, Induced, InducedPairs, Near};
-use super::similarity::{Mutual, Similarities};
+use super::similarity::Similarities;
 use super::words::{FrequentWords, project};
-use super::{LAST_SHRINKAGE, WORDS, leave_out_given};
+use super::{LAST_SHRINKAGE, leave_out_given};
 use crate::align;
 use crate::error::{Error, Result};
 use crate::model::{self, Model, Shrinkage};
 use crate::moments::{Moments, PatternMoments, Shape};
-use crate::observe::{Event, Observer, Remembering, Round};
-use crate::threads;
+use crate::observe::{Event, Observer, Round};
 use crate::vectors::Matrix;
 
-/// Annealing schedule of a cycle.
-const TEMPERATURES: [f32; 4] = [0.15, 0.1, 0.07, 0.05];
-/// Maximum number of rounds at one temperature. A round that raises the objective by less than this fraction is the
-/// last.
-const ROUNDS: usize = 6;
-const MIN_IMPROVEMENT: f64 = 0.005;
-/// Maximum number of cycles; early stopping by the same fraction.
-const CYCLES: usize = 16;
-/// A cycle starts from one pair for this many words.
-const WORDS_PER_SEED_PAIR: usize = 27;
 /// Shrinkage of a fit to pairs: this factor times dimensions per pair, up to a maximum. Fits to given pairs have a
 /// minimum.
 const SHRINKAGE_FACTOR: f64 = 0.6;
 const MAX_SHRINKAGE: f64 = 0.9;
 const MIN_GIVEN_SHRINKAGE: f64 = 0.3;
-/// Shrinkage of fits to soft couplings, and of fits to the few pairs that start a cycle.
-const COUPLING_SHRINKAGE: f64 = 0.5;
-const SEED_SHRINKAGE: f64 = 0.7;
+/// Shrinkage of fits to soft couplings.
+pub const COUPLING_SHRINKAGE: f64 = 0.5;
 
 /// From this number of given pairs on, a model of them is good enough to induce a lexicon from.
 const MANY: usize = 500;
@@ -90,7 +73,7 @@ impl Watch<'_> {
     }
 
     /// Adds rounds that another one has told the observer of.
-    fn append(&mut self, other: Watch) {
+    pub fn append(&mut self, other: Watch) {
         for round in other.rounds {
             self.rounds.push(Round { number: self.rounds.len() + 1, ..round });
         }
@@ -98,119 +81,10 @@ impl Watch<'_> {
     }
 }
 
-/// The result of a cycle: a model, and the dictionary that it induces.
-pub struct Cycle {
-    pub model: Model,
-    pub objective: f64,
-    /// Mutual nearest neighbours, the most similar first.
-    pub mutual: Vec<Mutual>,
-}
-
 /// Rounds of soft couplings, of two views.
 impl Learner<'_, '_> {
-    /// Self-learning from a model of these pairs.
-    pub fn learn_from_pairs(&mut self, pairs: &Pairs) -> Result<Cycle> {
-        let start = self.fit_given(std::slice::from_ref(pairs))?;
-        self.learn_from(project(&self.words, &start, WORDS)?)
-    }
-
-    /// Self-learning from latent vectors of the words, in cycles until one improves too little.
-    pub fn learn_from(&mut self, start: Vec<Matrix>) -> Result<Cycle> {
-        let mut best = self.cycle(start)?;
-        for _ in 1..CYCLES {
-            if self.watch.is_stopped {
-                break;
-            }
-            let next = {
-                let start = self.restart(&best)?;
-                self.cycle(start)?
-            };
-            let is_done = next.objective < best.objective * (1.0 + MIN_IMPROVEMENT);
-            if next.objective > best.objective {
-                best = next;
-            }
-            if is_done {
-                break;
-            }
-        }
-        Ok(best)
-    }
-
-    /// Latent vectors of the words by a model of the most similar pairs alone.
-    pub fn restart(&self, cycle: &Cycle) -> Result<Vec<Matrix>> {
-        let surest = cycle.mutual.iter().take(WORDS.div_ceil(WORDS_PER_SEED_PAIR)).map(|mutual| mutual.rows);
-        let surest = Pairs { views: [0, 1], rows: surest.collect() };
-        let model = self.fit_pairs([&surest].into_iter().chain(&self.given), SEED_SHRINKAGE)?;
-        project(&self.words, &model, WORDS)
-    }
-
-    /// Cycles from latent vectors of several starts. On many threads they run side by side, as a fit keeps one of them busy.
-    /// If the observer stops the work, there may be fewer.
-    pub fn cycles(&mut self, starts: Vec<Vec<Matrix>>) -> Result<Vec<Cycle>> {
-        let mut found = Vec::new();
-        if !threads::are_many() {
-            for start in starts {
-                found.push(self.cycle(start)?);
-                if self.watch.is_stopped {
-                    break;
-                }
-            }
-            return Ok(found);
-        }
-        let (observer, number) = (Remembering::new(self.watch.observer), AtomicUsize::new(self.watch.rounds.len()));
-        let numbered = |event: Event| match event {
-            Event::Round(round) => {
-                let number = number.fetch_add(1, Ordering::Relaxed) + 1;
-                observer.observe(Event::Round(Round { number, ..round }))
-            }
-            event => observer.observe(event),
-        };
-        let of_start = |start: Vec<Matrix>| {
-            let mut watch = Watch { observer: &numbered, rounds: Vec::new(), is_stopped: false };
-            let mut learner = Learner {
-                shapes: self.shapes.clone(),
-                words: self.words.clone(),
-                fit: self.fit.clone(),
-                is_finished: self.is_finished,
-                given: self.given.clone(),
-                watch: &mut watch,
-            };
-            let cycle = learner.cycle(start)?;
-            Ok((cycle, watch))
-        };
-        for (cycle, watch) in starts.into_par_iter().map(of_start).collect::<Result<Vec<_>>>()? {
-            self.watch.append(watch);
-            found.push(cycle);
-        }
-        Ok(found)
-    }
-
-    /// One annealing cycle from latent vectors of the words.
-    pub fn cycle(&mut self, mut latent: Vec<Matrix>) -> Result<Cycle> {
-        let mut last = None;
-        'annealing: for temperature in TEMPERATURES {
-            let mut before = f64::NEG_INFINITY;
-            for _ in 0..ROUNDS {
-                let (model, objective) = self.round(&latent, temperature)?;
-                latent = project(&self.words, &model, WORDS)?;
-                last = Some(model);
-                // The first round at a temperature still measures the model of the one before.
-                if self.watch.is_stopped {
-                    break 'annealing;
-                }
-                if objective < before + before.abs() * MIN_IMPROVEMENT {
-                    break;
-                }
-                before = objective;
-            }
-        }
-        let similarities = Similarities::of(&latent[0], &latent[1])?;
-        let model = last.expect("there are rounds");
-        Ok(Cycle { model, objective: similarities.objective(), mutual: similarities.mutual() })
-    }
-
     /// Couples all words and fits a model. Also returns the objective of the latent vectors it was given.
-    fn round(&mut self, latent: &[Matrix], temperature: f32) -> Result<(Model, f64)> {
+    pub fn round(&mut self, latent: &[Matrix], temperature: f32) -> Result<(Model, f64)> {
         let similarities = Similarities::of(&latent[0], &latent[1])?;
         let (objective, pairs) = (similarities.objective(), similarities.mutual().len());
         let [x, y] = [0, 1].map(|view: usize| self.words[view].first(latent[view].rows()));
@@ -356,46 +230,4 @@ fn merge(sum: &mut Option<Moments>, part: Moments) -> Result<()> {
 /// Every two of `views` views.
 pub fn pairs_of_views(views: usize) -> impl Iterator<Item = (usize, usize)> {
     (0..views).flat_map(move |a| (a + 1..views).map(move |b| (a, b)))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::align::short_fit;
-    use crate::model::FitOptions;
-    use crate::prepare::scale_to_unit;
-    use crate::random::Random;
-
-    #[test]
-    fn cycles_side_by_side_are_those_one_after_the_other() {
-        let mut random = Random::new(5);
-        let (count, dim) = (500, 8);
-        let meanings: Vec<f32> = (0..count * dim).map(|_| random.normal() as f32).collect();
-        let words = [(); 2].map(|()| {
-            let values = meanings.iter().map(|&meaning| meaning + 0.3 * random.normal() as f32).collect();
-            FrequentWords::new((0..count).collect(), Matrix::new(values, dim))
-        });
-        let start = || {
-            let mut rows = Matrix::new((0..count * dim).map(|_| random.normal() as f32).collect(), dim);
-            scale_to_unit(&mut rows);
-            rows
-        };
-        let rows: Vec<Matrix> = std::iter::repeat_with(start).take(6).collect();
-        let on = |threads: usize| {
-            let mut watch = Watch { observer: &(), rounds: Vec::new(), is_stopped: false };
-            let mut learner = Learner {
-                shapes: (0..2).map(|view| Shape { name: view.to_string(), dim, outside: 0 }).collect(),
-                words: words.iter().collect(),
-                fit: short_fit(&FitOptions::default()),
-                is_finished: false,
-                given: Vec::new(),
-                watch: &mut watch,
-            };
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            let cycles = pool.install(|| learner.cycles(rows.chunks(2).map(<[_]>::to_vec).collect())).unwrap();
-            (cycles.into_iter().map(|cycle| (cycle.objective, cycle.mutual)).collect::<Vec<_>>(), watch.rounds)
-        };
-        let (few, many) = (on(1), on(8));
-        assert!(few == many && few.0.len() == 3 && few.1.last().unwrap().number == few.1.len());
-    }
 }

@@ -147,6 +147,10 @@ pub fn search(
     if !chance.is_beaten() {
         return Err(Error::NoBetterThanChance { views: names, objective: chance.objective, chance: chance.random });
     }
+    if !learner.watch.is_stopped {
+        learned = learner.best_of_restarts(learned)?;
+        chance.objective = learned.objective;
+    }
     let rows = |mutual: &Mutual| [0, 1].map(|side| words[side].rows[mutual.rows[side]]);
     Ok(Unsupervised { rows: learned.mutual.iter().map(rows).collect(), model: learned.model, chance })
 }
