@@ -238,7 +238,7 @@ mod tests {
         let mut random = Random::new(5);
         let words = words(&mut random);
         // A third of the words belong together as they are, the others to the word beside them.
-        let wrong = |row: usize| if row % 3 == 0 { row } else { (row + 1) % COUNT };
+        let wrong = |row: usize| if row.is_multiple_of(3) { row } else { (row + 1) % COUNT };
         let pairs = Pairs { views: [0, 1], rows: (0..COUNT).map(|row| [row, wrong(row)]).collect() };
         let restarted = |observer: &dyn Observer| {
             let mut watch = Watch { observer, rounds: Vec::new(), is_stopped: false };
