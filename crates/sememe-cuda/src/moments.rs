@@ -21,7 +21,7 @@ pub trait SecondMoments: Card {
     /// Sums of nothing, in so many parts, for rows that `shift` is subtracted from.
     fn no_moments(&self, shift: &[f64], parts: usize) -> Result<Self::Moments, Fault>;
 
-    /// Adds weighted products of the numbers of rows. Blocks of [`ROWS_OF_BLOCK`] rows belong to the parts in turn.
+    /// Adds weighted products of the numbers of rows. Blocks of `ROWS_OF_BLOCK` rows belong to the parts in turn.
     fn add_second_moments(
         &self,
         rows: &Self::Numbers,
