@@ -194,11 +194,12 @@ fn comparison_row(result: &TranslationEvaluation) -> Option<Vec<String>> {
 fn confidence(result: &TranslationEvaluation) -> Option<String> {
     let confidence = result.confidence.as_ref()?;
     Some(format!(
-        "{}: confidence {:.1} % on average, {:.1} % are right; expected calibration error {:.1}",
+        "{}: confidence {:.1} % on average, {:.1} % are right; expected calibration error {:.1} ({:.1} by chance alone)",
         name(result),
         confidence.mean,
         confidence.precision,
-        confidence.calibration_error
+        confidence.calibration_error,
+        confidence.calibration_error_by_chance
     ))
 }
 
