@@ -8,6 +8,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use sememe::align::Alignment;
 use sememe::observe::{Event, Observer, Stage};
 use sememe_server::Stop;
 
@@ -97,6 +98,7 @@ const TICK: Duration = Duration::from_millis(200);
 pub struct Rounds {
     spinner: ProgressBar,
     interruption: Arc<Interruption>,
+    is_stopped: AtomicBool,
 }
 
 impl Rounds {
@@ -105,7 +107,7 @@ impl Rounds {
         let spinner = ProgressBar::new_spinner();
         spinner.set_draw_target(draw_target(global));
         spinner.set_style(ProgressStyle::with_template("{spinner} {msg}  {elapsed}").expect("a fixed template"));
-        Rounds { spinner, interruption: interruption.clone() }
+        Rounds { spinner, interruption: interruption.clone(), is_stopped: AtomicBool::new(false) }
     }
 
     /// Shows that something is being done which does not say how far it is.
@@ -129,6 +131,7 @@ impl Rounds {
         // One Ctrl-C stops one fit. The next one stops the fit after it, or the program.
         if self.interruption.is_requested.swap(false, Ordering::AcqRel) {
             self.interruption.is_fitting.store(false, Ordering::Release);
+            self.is_stopped.store(true, Ordering::Release);
             return ControlFlow::Break(());
         }
         ControlFlow::Continue(())
@@ -138,6 +141,14 @@ impl Rounds {
     pub fn finish(&self) {
         self.interruption.is_fitting.store(false, Ordering::Release);
         self.spinner.finish_and_clear();
+    }
+
+    /// Says so if Ctrl-C has stopped the work early, and what the result lacks.
+    pub fn warn_if_stopped(&self, global: &Global, alignment: &Alignment) {
+        if self.is_stopped.load(Ordering::Acquire) {
+            let lacks = if alignment.calibrations.is_empty() { ", without confidences" } else { "" };
+            output::warn(global, format!("stopped early: the space has the best result so far{lacks}"));
+        }
     }
 }
 
@@ -199,5 +210,22 @@ impl<'a> Stopwatch<'a> {
         let seconds = now.duration_since(self.since).as_secs_f64();
         output::detail(self.global, || format!("{stage} took {seconds:.2} s"));
         self.since = now;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fit_that_ctrl_c_stops_remembers_it() {
+        let interruption = Arc::new(Interruption::default());
+        let rounds =
+            Rounds { spinner: ProgressBar::hidden(), interruption: interruption.clone(), is_stopped: false.into() };
+        assert!(!interruption.stops_a_fit(), "none is running");
+        assert!(rounds.show("a fit".to_owned()).is_continue());
+        assert!(interruption.stops_a_fit() && !rounds.is_stopped.load(Ordering::Acquire));
+        assert!(rounds.show("a fit".to_owned()).is_break());
+        assert!(rounds.is_stopped.load(Ordering::Acquire) && !interruption.stops_a_fit());
     }
 }

@@ -78,6 +78,7 @@ pub fn run(arguments: &Extend, global: &Global, interruption: &Arc<Interruption>
     let Extended { alignment, latent, shrinkage_rule, warnings, .. } = extended?;
     stopwatch.finished("fitting");
     output::warn_of_fit(global, &warnings);
+    rounds.warn_if_stopped(global, &alignment);
     space.extend(&alignment, &latent, reservation)?;
     stopwatch.finished("writing");
 

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::Context;
-use sememe::align::{self, AlignSummary, Aligned, FinishedPair, Fitted};
+use sememe::align::{self, AlignSummary, Aligned, Alignment, FinishedPair, Fitted};
 use sememe::gather::{LexiconRead, ViewRead};
 use sememe::model::{FinishSteps, FitWarning, Model, SpellingUse};
 use sememe::moments::Evidence;
@@ -44,6 +44,7 @@ pub fn run(arguments: &Align, global: &Global, interruption: &Arc<Interruption>)
     let (outcome, mut json) = result?;
     let warnings = outcome.warnings().to_vec();
     output::warn_of_fit(global, &warnings);
+    rounds.warn_if_stopped(global, outcome.alignment());
     let about = outcome.about();
     let mut stopwatch = Stopwatch::start(global);
     let spinner = Rounds::waiting(global, "writing the space");
@@ -67,6 +68,13 @@ impl Outcome {
         match self {
             Outcome::Fitted(fitted) => &fitted.warnings,
             Outcome::Projected(aligned) => &aligned.warnings,
+        }
+    }
+
+    fn alignment(&self) -> &Alignment {
+        match self {
+            Outcome::Fitted(fitted) => &fitted.alignment,
+            Outcome::Projected(aligned) => &aligned.alignment,
         }
     }
 
