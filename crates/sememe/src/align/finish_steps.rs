@@ -1,6 +1,6 @@
 //! The number of steps of the discriminative finish, chosen by held-out retrieval, and the finish of a whole fit.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::few_entries;
 use super::finish::{Finisher, TrainingPair};
@@ -15,10 +15,9 @@ use crate::prepare::scale_to_unit;
 use crate::retrieve::{Criterion, Retriever, Side};
 use crate::vectors::Matrix;
 
-/// The numbers of steps to choose from. After self-learning only a clearly better number replaces the usual one, so that
-/// fewer are enough.
-const NUMBERS: [usize; 5] = [0, 2, 4, 6, 8];
-const NUMBERS_AFTER_LEARNING: [usize; 3] = [0, 4, 8];
+/// The numbers of steps to choose from. Those in between are tried only where the others leave open whether a finish helps.
+const NUMBERS: [usize; 3] = [0, 4, 8];
+const NUMBERS_IN_DOUBT: [usize; 5] = [0, 2, 4, 6, 8];
 /// Steps of a finish, unless held-out entries clearly choose another number.
 pub(crate) const USUAL_STEPS: usize = 4;
 /// Minimum number of pairs of two views, given and induced, that a fold is fitted to. With fewer the finish overfits: a
@@ -41,8 +40,7 @@ impl Folds<'_> {
     pub(super) fn choose_finish(&mut self, steps: FinishSteps, observer: &dyn Observer) -> Result<Vec<Chosen>> {
         let numbers: &[usize] = match &steps {
             FinishSteps::Auto if self.are_very_many() => return Ok(Vec::new()),
-            FinishSteps::Auto if self.is_learned() => &NUMBERS_AFTER_LEARNING,
-            FinishSteps::Auto => &NUMBERS,
+            FinishSteps::Auto => &NUMBERS_IN_DOUBT,
             FinishSteps::None => return Ok(Vec::new()),
             FinishSteps::Of(number) => std::slice::from_ref(number),
         };
@@ -58,22 +56,12 @@ impl Folds<'_> {
                 all_chosen.push(Chosen { views, steps: USUAL_STEPS });
                 continue;
             }
-            let mut finishes = Vec::new();
-            // Reciprocal ranks of held-out translations, for each number of steps.
-            let mut found = vec![Vec::new(); numbers.len()];
-            for fold in &self.fits {
-                let of_fold = self.finishes(fold, views, numbers, &meter)?;
-                if steps == FinishSteps::Auto {
-                    for (finish, found) in of_fold.iter().zip(&mut found) {
-                        self.for_reciprocal_ranks((&fold.project, finish), fold.split, &meter, |_, _, rank| {
-                            found.push(rank)
-                        })?;
-                        meter.advance(1)?;
-                    }
-                }
-                finishes.push(of_fold);
-            }
-            let place = if steps == FinishSteps::Auto { chosen(numbers, &found, self.is_learned()) } else { 0 };
+            let of_fold = |fold| self.finishes(fold, views, numbers, &meter);
+            let finishes = self.fits.iter().map(of_fold).collect::<Result<Vec<_>>>()?;
+            let place = match steps {
+                FinishSteps::Auto => self.choose_among(&finishes, &meter)?,
+                _ => 0,
+            };
             if numbers[place] == 0 {
                 continue;
             }
@@ -83,6 +71,32 @@ impl Folds<'_> {
             all_chosen.push(Chosen { views, steps: numbers[place] });
         }
         Ok(all_chosen)
+    }
+
+    /// The place among [`NUMBERS_IN_DOUBT`] that held-out translations choose, given the finishes of each fold.
+    fn choose_among(&self, finishes: &[Vec<Finish>], meter: &Meter) -> Result<usize> {
+        // Reciprocal ranks of held-out translations, for each number of steps that was tried.
+        let mut found: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
+        for numbers in [&NUMBERS[..], &NUMBERS_IN_DOUBT] {
+            for (place, number) in NUMBERS_IN_DOUBT.iter().enumerate() {
+                if !numbers.contains(number) || found.contains_key(number) {
+                    continue;
+                }
+                let ranks = found.entry(*number).or_default();
+                for (fold, of_fold) in self.fits.iter().zip(finishes) {
+                    let Some(finish) = of_fold.get(place) else { continue };
+                    self.for_reciprocal_ranks((&fold.project, finish), fold.split, meter, |_, _, rank| {
+                        ranks.push(rank);
+                    })?;
+                    meter.advance(1)?;
+                }
+            }
+            if self.is_learned() || best_is_clearly_better_than(0, &found) {
+                break;
+            }
+        }
+        let number = chosen(&found, self.is_learned());
+        Ok(NUMBERS_IN_DOUBT.iter().position(|&other| other == number).expect("it is one of them"))
     }
 
     /// Whether self-learning has added pairs.
@@ -156,22 +170,27 @@ pub(super) fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// The place among the numbers of the steps that these reciprocal ranks choose. Without self-learning some number must be
-/// clearly better than none. Then it is the usual number, unless the best one is clearly better than that: the best of
-/// several numbers is often best by chance.
-fn chosen(numbers: &[usize], found: &[Vec<f64>], is_learned: bool) -> usize {
-    let place = |steps: usize| numbers.iter().position(|&number| number == steps).expect("it can be chosen");
-    let (none, usual) = (place(0), place(USUAL_STEPS));
-    let best = (0..found.len()).max_by(|&a, &b| mean(&found[a]).total_cmp(&mean(&found[b]))).unwrap_or(none);
-    let is_clearly_better_than = |other: usize| {
-        let gains: Vec<f64> = found[best].iter().zip(&found[other]).map(|(after, before)| after - before).collect();
-        is_clearly_positive(&gains, STANDARD_ERRORS)
-    };
+/// The number of steps that reciprocal ranks for each number choose. Without self-learning some number must be clearly better
+/// than none. Then it is the usual number, unless the best one is clearly better than that: the best of several numbers is
+/// often best by chance.
+fn chosen(found: &BTreeMap<usize, Vec<f64>>, is_learned: bool) -> usize {
     match () {
-        () if !is_learned && !is_clearly_better_than(none) => none,
-        () if is_clearly_better_than(usual) => best,
-        () => usual,
+        () if !is_learned && !best_is_clearly_better_than(0, found) => 0,
+        () if best_is_clearly_better_than(USUAL_STEPS, found) => best(found),
+        () => USUAL_STEPS,
     }
+}
+
+/// The number of steps with the best mean, the largest of equal ones.
+fn best(found: &BTreeMap<usize, Vec<f64>>) -> usize {
+    let best = found.iter().max_by(|a, b| mean(a.1).total_cmp(&mean(b.1)));
+    best.map_or(0, |(number, _)| *number)
+}
+
+fn best_is_clearly_better_than(other: usize, found: &BTreeMap<usize, Vec<f64>>) -> bool {
+    let (best, other) = (&found[&best(found)], &found[&other]);
+    let gains: Vec<f64> = best.iter().zip(other).map(|(after, before)| after - before).collect();
+    is_clearly_positive(&gains, STANDARD_ERRORS)
 }
 
 /// The finishes of a model that was fitted to all tuples, trained on some of them; on all where these are few. If the
@@ -251,14 +270,16 @@ mod tests {
         // Gains that are better in the mean, but not clearly.
         let noisy =
             |mean: f64| (0..100).map(|word| mean + if word % 2 == 0 { 0.4 } else { -0.3 }).collect::<Vec<f64>>();
-        let steps = |found: [Vec<f64>; 5], is_learned| NUMBERS[chosen(&NUMBERS, &found, is_learned)];
+        let steps = |found: [Vec<f64>; 3], is_learned| chosen(&NUMBERS.into_iter().zip(found).collect(), is_learned);
         let worse = || ranks(0.3);
-        assert_eq!(steps([ranks(0.5), worse(), worse(), worse(), worse()], false), 0);
-        assert_eq!(steps([ranks(0.5), noisy(0.5), worse(), worse(), worse()], false), 0);
-        assert_eq!(steps([ranks(0.5), noisy(0.62), ranks(0.6), worse(), worse()], false), USUAL_STEPS);
-        assert_eq!(steps([ranks(0.5), worse(), ranks(0.6), worse(), ranks(0.7)], false), 8);
-        assert_eq!(steps([ranks(0.5), worse(), noisy(0.5), worse(), worse()], true), USUAL_STEPS);
-        assert_eq!(steps([ranks(0.5), worse(), worse(), worse(), worse()], true), 0);
-        assert_eq!(chosen(&NUMBERS_AFTER_LEARNING, &[worse(), ranks(0.5), ranks(0.6)], true), 2);
+        assert_eq!(steps([ranks(0.5), worse(), worse()], false), 0);
+        assert_eq!(steps([ranks(0.5), noisy(0.5), worse()], false), 0);
+        assert_eq!(steps([ranks(0.5), ranks(0.6), noisy(0.62)], false), USUAL_STEPS);
+        assert_eq!(steps([ranks(0.5), ranks(0.6), ranks(0.7)], false), 8);
+        assert_eq!(steps([ranks(0.5), noisy(0.5), worse()], true), USUAL_STEPS);
+        assert_eq!(steps([ranks(0.5), worse(), worse()], true), 0);
+        assert_eq!(steps([worse(), ranks(0.5), ranks(0.6)], true), 8);
+        let in_doubt = [ranks(0.5), ranks(0.7), noisy(0.5), worse(), worse()];
+        assert_eq!(chosen(&NUMBERS_IN_DOUBT.into_iter().zip(in_doubt).collect(), false), 2);
     }
 }
