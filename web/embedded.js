@@ -180,9 +180,9 @@ export class Embedded {
   /** Confidences of the best scores, in descending order, of a word in this row; see `Calibration` of the library. */
   confidences(calibration, scores, row) {
     if (!calibration) return scores.map(() => null);
-    const { temperature, slope, offset, rarity, commonness, usual, range } = calibration;
+    const { temperature, slope, offset, level = 0, rarity, commonness, usual, range } = calibration;
     const rare = Math.min(range[1], Math.max(range[0], Math.log1p(row))) - usual;
-    const base = offset + (rare < 0 ? (commonness ?? rarity) : rarity) * rare;
+    const base = offset + level * scores[0] + (rare < 0 ? (commonness ?? rarity) : rarity) * rare;
     const weights = scores.map((score) => Math.exp((score - scores[0]) / temperature));
     return scores.map((_, rank) => {
       let others = 0;

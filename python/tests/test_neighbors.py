@@ -80,6 +80,8 @@ def test_confidences_are_those_of_the_definition():
     assert_allclose(sure, 1 / (1 + np.exp(-(0.7 + 1.4 * odds))), rtol=1e-6)
     rarer = sememe.confidence(scores, calibration, rows=np.full(len(scores), 100_000))
     assert_allclose(rarer, 1 / (1 + np.exp(-(0.7 - 0.3 * (7.0 - 5.0) + 1.4 * odds))), rtol=1e-6)
+    nearer = sememe.confidence(scores, {**calibration, "level": 2.5})
+    assert_allclose(nearer, 1 / (1 + np.exp(-(0.7 + 2.5 * scores[:, :1].astype("f8") + 1.4 * odds))), rtol=1e-6)
     scores[0, 7:] = np.nan
     assert np.isnan(sememe.confidence(scores, calibration)[0, 7:]).all()
     for wrong in ({"temperature": 0}, {"slope": np.nan}, {"range": None}):

@@ -60,13 +60,18 @@ impl Folds<'_> {
                     let candidates = |view: usize| Candidates::of(&self.rows, (CALIBRATING, self.given), view, project);
                     let (source, target) = rayon::join(|| candidates(from), || candidates(to));
                     let (Some(source), Some(target)) = (source?, target?) else { continue };
+                    let uses_cosines = criteria.iter().any(|(_, criterion)| criterion.uses_cosines());
+                    let near = uses_cosines.then(|| target.nearest_to(&asked, &source, &meter.stopping()));
+                    let near = near.transpose()?;
                     for (number, criterion) in criteria {
+                        let near = near.as_ref().filter(|_| criterion.uses_cosines());
+                        let target = near.unwrap_or(&target);
                         let mut builder = Retriever::between(&source.side, &target.side, criterion);
                         if let (true, Some(generative)) = (criterion.is_generative(), &generative) {
                             builder = builder.generative(generative.clone());
                         }
                         let retriever = builder.build(&meter.stopping())?;
-                        let answers = asked.retrieve(&retriever, &source, &target, &meter.stopping())?;
+                        let answers = asked.retrieve(&retriever, &source, target, &meter.stopping())?;
                         let of_pair = queries.entry(([from.min(to), from.max(to)], number)).or_default();
                         of_pair.extend(answers.iter().map(|answer| held_out_query(answer, &usual)));
                         meter.advance(1)?;

@@ -4,12 +4,12 @@ use super::exponents::weighted_by;
 use super::few_entries::teaching;
 use super::finish_steps::{Chosen, finish_model};
 use super::folds::{Fold, Folds, Project};
-use super::spelling_weight::{SpelledPair, Taught, learn_chosen};
+use super::spelling_weight::{SpelledPair, Taught, learn_chosen, spell};
 use super::{Confidences, PairCalibration};
 use crate::error::{Error, Result};
 use crate::lexicon::Tuples;
 use crate::model::{Exponent, Finish, FinishSteps, Model, Spelling};
-use crate::observe::{Observer, Remembering};
+use crate::observe::{Meter, Observer, Remembering, Stage};
 use crate::retrieve::{Criterion, TunedCriterion};
 use crate::threads::side_by_side;
 use crate::vectors::View;
@@ -35,6 +35,8 @@ pub(super) struct Spelled<'a> {
 /// The first choices of a comparison, by what is held out of the folds: exponents and steps of the finish.
 pub(super) struct Started<'a> {
     folds: Folds<'a>,
+    /// Fits to further splits, which only calibrate.
+    calibrating: Vec<Fold<'a>>,
     exponents: Vec<([usize; 2], f64)>,
     chosen: Vec<Chosen>,
 }
@@ -43,6 +45,7 @@ impl<'a> Started<'a> {
     /// None if the fits to the folds were stopped.
     pub(super) fn new(
         folds: Result<Folds<'a>>,
+        calibrating: Result<Folds<'a>>,
         (exponent, finish): (Exponent, FinishSteps),
         observer: &dyn Observer,
     ) -> Result<Option<Self>> {
@@ -50,12 +53,13 @@ impl<'a> Started<'a> {
             Err(Error::Stopped) => return Ok(None),
             folds => folds?,
         };
+        let calibrating = unless_stopped(calibrating.map(|calibrating| calibrating.fits))?;
         let exponents = match exponent {
             Exponent::Auto => unless_stopped(folds.choose_exponents(finish, observer))?,
             _ => Vec::new(),
         };
         let chosen = unless_stopped(folds.choose_finish(finish, observer))?;
-        Ok(Some(Started { folds, exponents, chosen }))
+        Ok(Some(Started { folds, calibrating, exponents, chosen }))
     }
 
     /// The finishes of a model, the weights of spelling and the calibrations, all by what is held out of the folds. A fit that
@@ -68,7 +72,7 @@ impl<'a> Started<'a> {
         words: Option<Spelled<'a>>,
         observer: &Remembering,
     ) -> Result<Compared> {
-        let Started { mut folds, exponents, chosen } = self;
+        let Started { mut folds, calibrating, exponents, chosen } = self;
         let weighted = if exponents.is_empty() { None } else { Some(weighted_by(model, &exponents)?) };
         let model = weighted.as_ref().unwrap_or(model);
         let spelled = match &words {
@@ -82,6 +86,10 @@ impl<'a> Started<'a> {
             Some(chosen) => Some(chosen?),
         };
         let views = words.as_ref().map_or(&[][..], |words| words.views);
+        let choices = Choices { exponents: &exponents, finishes: &chosen, spelled: &spelled };
+        if confidences == Confidences::Calibrated {
+            unless_stopped(folds.add_calibrating(calibrating, &choices, views, observer))?;
+        }
         let (tuned, (calibrations, spelling)) = side_by_side(
             || finish_model(model, &folds.rows, project, (tuples, all), &chosen, &observer.stopping()),
             || {
@@ -104,10 +112,41 @@ impl<'a> Started<'a> {
     }
 }
 
-/// Nothing where the work was stopped.
-pub(super) fn unless_stopped<T>(result: Result<Vec<T>>) -> Result<Vec<T>> {
+/// What held-out words have chosen.
+struct Choices<'a> {
+    exponents: &'a [([usize; 2], f64)],
+    finishes: &'a [Chosen],
+    spelled: &'a [SpelledPair],
+}
+
+impl<'a> Folds<'a> {
+    /// Adds fits whose views are compared as the others have chosen.
+    fn add_calibrating(
+        &mut self,
+        fits: Vec<Fold<'a>>,
+        choices: &Choices,
+        views: &'a [View],
+        observer: &dyn Observer,
+    ) -> Result<()> {
+        let meter = Meter::new(observer, Stage::Finishing, fits.len());
+        for mut fold in fits {
+            fold.model = weighted_by(&fold.model, choices.exponents)?;
+            for Chosen { views, steps } in choices.finishes {
+                let finish = self.finishes(&fold, *views, &[*steps], &meter)?.pop();
+                finish.into_iter().for_each(|finish| fold.model.set_finish(finish));
+            }
+            spell(&mut fold, views, choices.spelled)?;
+            self.fits.push(fold);
+            meter.advance(1)?;
+        }
+        Ok(())
+    }
+}
+
+/// What the work has, or nothing where it was stopped.
+pub(super) fn unless_stopped<T: Default>(result: Result<T>) -> Result<T> {
     match result {
-        Err(Error::Stopped) => Ok(Vec::new()),
+        Err(Error::Stopped) => Ok(T::default()),
         result => result,
     }
 }

@@ -6,7 +6,7 @@
 
 use super::comparing::Started;
 use super::extension::{Extension, is_generative, not_extendable};
-use super::folds::{ENOUGH_OF_VERY_MANY, MOST_PAIRS, splits, splits_until};
+use super::folds::{MOST_PAIRS, Splits};
 use super::span::{Span, is_shrunk};
 use super::{Alignment, Confidences, ShrinkageRule};
 use crate::error::{Error, Result};
@@ -107,13 +107,14 @@ fn extend_meanings(
     extended.model.views.push(of_all_dimensions.unwrap_or_else(|| fitted.clone()));
     extended.model.shrinkage.push(shrinkage);
     let splits = match alignment.model.views.len() > MOST_PAIRS {
-        true => splits_until(tuples, ENOUGH_OF_VERY_MANY),
-        false => splits(tuples),
+        true => Splits::of_very_many(tuples),
+        false => Splits::of(tuples),
     };
-    let folds = extension.folds(&splits, tuples, &options, observer);
+    let folds = |splits| extension.folds(splits, tuples, &options, observer);
     let project = extension.project(fitted);
     let finish = options.finish_for(alignment.model.method, alignment.model.latent());
-    let started = Started::new(folds, (Exponent::PosteriorMean, finish), observer)?;
+    let (choosing, calibrating) = (folds(&splits.choosing), folds(&splits.calibrating));
+    let started = Started::new(choosing, calibrating, (Exponent::PosteriorMean, finish), observer)?;
     let choices = (None, Confidences::Calibrated);
     let compared = started.map(|started| {
         started.finish_and_calibrate(&extended.model, (&project, tuples, tuples), choices, None, observer)

@@ -1,7 +1,7 @@
 //! The fit to prepared views: their shrinkage, the model, and how its views are compared.
 
 use super::comparing::{Spelled, Started, unless_stopped};
-use super::folds::{self, ENOUGH, Fold, Folds, Split, are_very_many, projection};
+use super::folds::{self, ENOUGH, Fold, Folds, Split, Splits, are_very_many, projection};
 use super::held_out::{HeldOut, shrinkage as held_out_shrinkage};
 use super::spelling_weight::{Taught, add_spelling};
 use super::{AlignOptions, Alignment, Fitted, ShrinkageRule, check_resumable, fit_to_evidence};
@@ -22,7 +22,7 @@ struct Data<'a> {
     prepared: &'a [View],
     tuples: &'a Tuples,
     given: &'a Tuples,
-    splits: &'a [Split],
+    splits: &'a Splits,
     /// Splits whose fits only tell whether spelling helps.
     further_splits: &'a [Split],
 }
@@ -42,7 +42,7 @@ pub(super) fn fit_prepared(
     prepared: Vec<View>,
     tuples: &Tuples,
     given: &Tuples,
-    splits: Vec<Split>,
+    splits: &Splits,
     options: &AlignOptions,
     observer: &Remembering,
 ) -> Result<Fitted> {
@@ -58,20 +58,22 @@ pub(super) fn fit_prepared(
     let may_spell = options.fit.may_spell(method) && !are_very_many(given.connected_views().len(), prepared.len());
     let is_learned = !std::ptr::eq(tuples, given);
     // Self-learning holds few of few entries out. Fits without it are quick, and say of all entries whether spelling helps.
-    let held_out: usize = splits.iter().map(|split| split.held_out.len()).sum();
+    let held_out: usize = splits.choosing.iter().map(|split| split.held_out.len()).sum();
     let further_splits = if may_spell && is_learned && held_out < ENOUGH { folds::splits(given) } else { Vec::new() };
-    let data = Data { prepared: &prepared, tuples, given, splits: &splits, further_splits: &further_splits };
+    let data = Data { prepared: &prepared, tuples, given, splits, further_splits: &further_splits };
     let (Begun { mut alignment, shrinkage_rule, warnings, started, further }, taught) = both_side_by_side(
         || data.begin(evidence, &options, observer),
         // It is learned from entries alone, and need not wait for the fit.
         || match may_spell {
-            true => Taught::by(splits.iter().chain(&further_splits), &prepared, &observer.stopping()).map(Some),
+            true => {
+                Taught::by(splits.choosing.iter().chain(&further_splits), &prepared, &observer.stopping()).map(Some)
+            }
             false => Ok(None),
         },
     )?;
     let project = projection(&alignment.model);
     // Given entries are surer than induced ones, if there are any that can choose.
-    let tuned = if splits.is_empty() { tuples } else { given };
+    let tuned = if splits.choosing.is_empty() { tuples } else { given };
     let spelled = taught.map(|taught| Spelled { views: &prepared, further, taught });
     let choices = (options.criterion, options.confidences);
     let compared = started.map(|started| {
@@ -136,7 +138,9 @@ impl<'a> Data<'a> {
             Folds::of_model(model, prepared, (splits, given), &monolingual, &options.fit, observer)
         };
         let finish = options.fit.finish_for(method, model.latent());
-        let started = Started::new(folds(splits, observer), (options.fit.exponent, finish), observer)?;
+        let choosing = folds(&splits.choosing, observer);
+        let calibrating = folds(&splits.calibrating, observer);
+        let started = Started::new(choosing, calibrating, (options.fit.exponent, finish), observer)?;
         let further = folds(further_splits, observer).map(|further| further.fits);
         let further = unless_stopped(further)?;
         Ok(Begun { alignment, shrinkage_rule, warnings, started, further })

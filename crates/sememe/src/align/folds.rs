@@ -9,16 +9,17 @@
 //! translation.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::fit_model;
 use super::held_out::short_fit;
 use crate::error::Result;
-use crate::lexicon::Tuples;
+use crate::lexicon::{Cells, Tuples};
 use crate::model::{FitOptions, LatentSize, Model, ViewModel};
 use crate::moments::Moments;
 use crate::observe::{Meter, Observer, Stage};
-use crate::retrieve::{Calibration, Hit, Retriever, Side};
+use crate::retrieve::{Calibration, Criterion, Hit, Retriever, Side};
 use crate::vectors::{Matrix, ROWS_AT_A_TIME, View};
 
 /// Candidates of a query where options are chosen: this number of the most frequent words, and all words of tuples.
@@ -29,11 +30,16 @@ pub(super) const CALIBRATING: usize = 40_000;
 /// Candidates that are projected at a time, so that few of them are in memory twice. Whole blocks, so that the bits do not
 /// depend on it.
 const PROJECTED_AT_A_TIME: usize = 8 * ROWS_AT_A_TIME;
+/// The nearest candidates of each held-out word by cosine, among which criteria made of cosines rank. The terms of all other
+/// candidates would take most of the time of a calibration.
+const SHORTLISTED: usize = 30;
 /// Folds of a cross-validation, and the number of held-out tuples after which no further fold is tried.
 const FOLDS: usize = 5;
 pub(super) const ENOUGH: usize = 500;
 /// The same for a view that is added to very many, which should take seconds.
-pub(super) const ENOUGH_OF_VERY_MANY: usize = 200;
+const ENOUGH_OF_VERY_MANY: usize = 200;
+/// The number of held-out words after which no further fold calibrates: two folds of a dictionary of 5,000 words.
+const ENOUGH_TO_CALIBRATE: usize = 1400;
 /// Pairs of views that are retrieved from. With more of them, some stand for all.
 pub(super) const MOST_PAIRS: usize = 12;
 /// Maximum number of queries between two views.
@@ -63,19 +69,52 @@ impl Split {
     }
 }
 
-/// The splits of a cross-validation, as many as are needed for enough held-out entries.
-pub(crate) fn splits(tuples: &Tuples) -> Vec<Split> {
-    splits_until(tuples, ENOUGH)
+/// Splits by what their held-out entries are for.
+#[derive(Default)]
+pub(crate) struct Splits {
+    /// They choose options, and calibrate.
+    pub(crate) choosing: Vec<Split>,
+    /// They calibrate only, with what the others chose. A fold of 1,000 words leaves a standard error of two points in what
+    /// confidences claim.
+    pub(crate) calibrating: Vec<Split>,
 }
 
-/// [`splits`], as many as are needed for so many held-out entries.
-pub(super) fn splits_until(tuples: &Tuples, enough: usize) -> Vec<Split> {
-    let needed = (enough * FOLDS).div_ceil(tuples.len().max(1)).min(FOLDS);
+impl Splits {
+    /// Those of a cross-validation, as many as are needed for enough held-out entries. Several pairs of views are calibrated
+    /// by what chooses: a further fold would take as long for each of them.
+    pub(crate) fn of(tuples: &Tuples) -> Self {
+        let choosing = needed(tuples.len(), ENOUGH);
+        let first_word = |cells: Cells| (cells.views[0], cells.row(cells.views[0]));
+        let words = || tuples.cells().map(first_word).collect::<BTreeSet<_>>().len();
+        let all = match tuples.connected_views().len() {
+            1 => choosing.max(needed(words(), ENOUGH_TO_CALIBRATE)),
+            _ => choosing,
+        };
+        Splits { choosing: folds(tuples, 0..choosing), calibrating: folds(tuples, choosing..all) }
+    }
+
+    /// The same with few entries, for a view that is added to very many.
+    pub(super) fn of_very_many(tuples: &Tuples) -> Self {
+        Splits { choosing: folds(tuples, 0..needed(tuples.len(), ENOUGH_OF_VERY_MANY)), calibrating: Vec::new() }
+    }
+}
+
+/// The splits of a cross-validation that hold enough entries out to choose by.
+pub(super) fn splits(tuples: &Tuples) -> Vec<Split> {
+    folds(tuples, 0..needed(tuples.len(), ENOUGH))
+}
+
+fn folds(tuples: &Tuples, numbers: Range<usize>) -> Vec<Split> {
     let split = |fold| {
         let [given, held_out] = tuples.fold(FOLDS, fold);
         Split { given, induced: Tuples::new(tuples.views()), held_out }
     };
-    (0..needed).map(split).collect()
+    numbers.map(split).collect()
+}
+
+/// How many folds of `all` entries or words hold `enough` of them out together.
+fn needed(all: usize, enough: usize) -> usize {
+    (enough * FOLDS).div_ceil(all.max(1)).min(FOLDS)
 }
 
 /// Rows of each view before a model's projection; a view without rows has no candidates.
@@ -216,6 +255,16 @@ impl Candidates {
         Ok(Some(Candidates { rows: chosen, side: Side::new(Matrix::new(latent, dim)) }))
     }
 
+    /// The candidates that are nearest to some of these held-out words, by cosine.
+    pub(super) fn nearest_to(&self, asked: &Asked, source: &Candidates, observer: &dyn Observer) -> Result<Self> {
+        let retriever = Retriever::between(&source.side, &self.side, Criterion::Nn).build(observer)?;
+        let hits = retriever.rank(&asked.queries(source), SHORTLISTED, observer)?;
+        let near: BTreeSet<usize> = hits.iter().flatten().map(|hit| hit.index).collect();
+        let near: Vec<usize> = near.into_iter().collect();
+        let rows = near.iter().map(|&place| self.rows[place]).collect();
+        Ok(Candidates { rows, side: Side::new(self.side.matrix().select(&near)) })
+    }
+
     /// The vectors without the words.
     pub(super) fn into_vectors(self) -> Matrix {
         self.side.matrix().clone()
@@ -272,6 +321,12 @@ impl Asked {
         self.words.iter().map(|(word, _)| *word)
     }
 
+    fn queries(&self, source: &Candidates) -> Matrix {
+        let place = |word: usize| source.place(word).expect("all words of given entries are candidates");
+        let places: Vec<usize> = self.rows().map(place).collect();
+        source.side.matrix().select(&places)
+    }
+
     /// The answers to all words that have any.
     pub(super) fn retrieve<'a>(
         &'a self,
@@ -280,10 +335,7 @@ impl Asked {
         target: &'a Candidates,
         observer: &dyn Observer,
     ) -> Result<Vec<Answer<'a>>> {
-        let place = |word: usize| source.place(word).expect("all words of given entries are candidates");
-        let places: Vec<usize> = self.words.iter().map(|(word, _)| place(*word)).collect();
-        let queries = source.side.matrix().select(&places);
-        let hits = retriever.rank(&queries, Calibration::CANDIDATES, observer)?;
+        let hits = retriever.nearest(&self.queries(source), Calibration::CANDIDATES, observer)?;
         let answer = |((word, right), hits): (&'a (usize, Vec<usize>), Vec<Hit>)| Answer {
             word: *word,
             hits,
@@ -297,6 +349,24 @@ impl Asked {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn more_folds_calibrate_than_choose_unless_one_holds_enough_out() {
+        let folds = |entries: usize| {
+            // Every other word has two translations.
+            let mut tuples = Tuples::new(2);
+            (0..entries).for_each(|row| assert!(tuples.add(&[Some(row / 3 * 2 + row % 3 % 2), Some(row)])));
+            let Splits { choosing, calibrating } = Splits::of(&tuples);
+            let held_out = choosing.iter().chain(&calibrating).flat_map(|split| split.held_out.rows_of(1));
+            let held_out: Vec<usize> = held_out.collect();
+            assert_eq!(held_out.len(), held_out.iter().collect::<BTreeSet<_>>().len(), "folds are disjoint");
+            [choosing.len(), calibrating.len()]
+        };
+        assert_eq!([999, 6000, 12_000].map(folds), [[3, 2], [1, 1], [1, 0]]);
+        let mut of_three = Tuples::new(3);
+        (0..6000).for_each(|row| assert!(of_three.add(&[Some(row), Some(row), Some(row)])));
+        assert!(Splits::of(&of_three).calibrating.is_empty());
+    }
 
     #[test]
     fn headwords_have_several_translations_or_are_not_repeated() {

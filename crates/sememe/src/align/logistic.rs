@@ -13,12 +13,12 @@ pub(super) struct HeldOutQuery {
     pub(super) rarity: [f64; 2],
 }
 
-/// The priors of offset, slope, commonness and rarity: plain softmax in the mean. They matter for few queries only. The
-/// slope stays positive, so that confidences fall with the rank.
-const PRIOR: Prior<4> = Prior {
-    means: [0.0, 1.0, 0.0, 0.0],
-    deviations: [3.0, 1.0, 0.5, 0.5],
-    least: [f64::NEG_INFINITY, 0.05, f64::NEG_INFINITY, f64::NEG_INFINITY],
+/// The priors of offset, slope, level (for a standard deviation of the best scores), commonness and rarity: plain softmax in
+/// the mean. They matter for few queries only. The slope stays positive, so that confidences fall with the rank.
+const PRIOR: Prior<5> = Prior {
+    means: [0.0, 1.0, 0.0, 0.0, 0.0],
+    deviations: [3.0, 1.0, 1.0, 0.5, 0.5],
+    least: [f64::NEG_INFINITY, 0.05, f64::NEG_INFINITY, f64::NEG_INFINITY, f64::NEG_INFINITY],
 };
 /// The range of temperatures, relative to the median difference between the first and the last score.
 const TEMPERATURES: [f64; 2] = [0.02, 20.0];
@@ -31,11 +31,42 @@ const REFINEMENTS: usize = 20;
 pub(super) fn most_likely(queries: &[HeldOutQuery]) -> Calibration {
     let scale = median_spread(queries);
     let [low, high] = TEMPERATURES.map(|ratio| (ratio * scale).ln());
-    let fitted = |log_temperature: f64| regression(queries, log_temperature.exp());
+    let best_scores = BestScores::of(queries);
+    let fitted = |log_temperature: f64| regression(queries, &best_scores, log_temperature.exp());
     let log_temperature = maximum(|at| fitted(at).log_posterior, (low, high));
-    let [offset, slope, commonness, rarity] = fitted(log_temperature).coefficients;
-    let commonness = Some(commonness);
-    Calibration { temperature: log_temperature.exp(), slope, offset, rarity, commonness, usual: 0.0, range: [0.0; 2] }
+    let [offset, slope, standardised, commonness, rarity] = fitted(log_temperature).coefficients;
+    let level = standardised / best_scores.deviation;
+    Calibration {
+        temperature: log_temperature.exp(),
+        slope,
+        offset: offset - level * best_scores.mean,
+        level,
+        rarity,
+        commonness: Some(commonness),
+        usual: 0.0,
+        range: [0.0; 2],
+    }
+}
+
+/// The distribution of the best scores of queries.
+struct BestScores {
+    mean: f64,
+    /// Where all are equal any deviation will do.
+    deviation: f64,
+}
+
+impl BestScores {
+    fn of(queries: &[HeldOutQuery]) -> Self {
+        let mean_of =
+            |value: &dyn Fn(&HeldOutQuery) -> f64| queries.iter().map(value).sum::<f64>() / queries.len() as f64;
+        let mean = mean_of(&|query| query.scores[0]);
+        let deviation = mean_of(&|query| (query.scores[0] - mean).powi(2)).sqrt();
+        BestScores { mean, deviation: if deviation > 0.0 { deviation } else { 1.0 } }
+    }
+
+    fn standardised(&self, query: &HeldOutQuery) -> f64 {
+        (query.scores[0] - self.mean) / self.deviation
+    }
 }
 
 fn median_spread(queries: &[HeldOutQuery]) -> f64 {
@@ -50,29 +81,31 @@ fn median_spread(queries: &[HeldOutQuery]) -> f64 {
 /// Log-odds of a candidate without rivals are infinite; this is as good.
 const LARGEST_LOG_ODDS: f64 = 40.0;
 
-/// A logistic regression of right first candidates on the log-odds of their scores and on the rarity of the word.
+/// A logistic regression of right first candidates on the log-odds of their scores, on the scores and on the rarity of the
+/// word.
 ///
 /// Words rarer than the usual one are not easier to translate. Where they seem to be, by the chance of a sample, rarity does
 /// not count: words without an entry are rarer than those held out, and their confidences would be too high.
-fn regression(queries: &[HeldOutQuery], temperature: f64) -> Regression<4> {
-    let regression = regression_on(queries, temperature, |query| query.rarity);
-    match regression.coefficients[3] > 0.0 {
-        true => regression_on(queries, temperature, |query| [query.rarity[0], 0.0]),
+fn regression(queries: &[HeldOutQuery], best_scores: &BestScores, temperature: f64) -> Regression<5> {
+    let regression = regression_on(queries, best_scores, temperature, |query| query.rarity);
+    match regression.coefficients[4] > 0.0 {
+        true => regression_on(queries, best_scores, temperature, |query| [query.rarity[0], 0.0]),
         false => regression,
     }
 }
 
 fn regression_on(
     queries: &[HeldOutQuery],
+    best_scores: &BestScores,
     temperature: f64,
     rarity: impl Fn(&HeldOutQuery) -> [f64; 2],
-) -> Regression<4> {
+) -> Regression<5> {
     let features = |query: &HeldOutQuery| {
         let odds = log_odds(&query.scores, temperature).next().unwrap_or(0.0);
         let [common, rare] = rarity(query);
-        [1.0, odds.clamp(-LARGEST_LOG_ODDS, LARGEST_LOG_ODDS), common, rare]
+        [1.0, odds.clamp(-LARGEST_LOG_ODDS, LARGEST_LOG_ODDS), best_scores.standardised(query), common, rare]
     };
-    let rows: Vec<[f64; 4]> = queries.iter().map(features).collect();
+    let rows: Vec<[f64; 5]> = queries.iter().map(features).collect();
     let rights = queries.iter().filter(|query| query.is_right).count();
     // As in Platt scaling, one more query of each kind is imagined: a sample without errors does not prove certainty.
     let (sure, unsure) = ((rights + 1) as f64 / (rights + 2) as f64, 1.0 / (queries.len() - rights + 2) as f64);
@@ -109,7 +142,7 @@ mod tests {
 
     fn with_rarity(rarity: f64) -> Calibration {
         let (commonness, range) = (Some(0.0), [0.0, 8.6]);
-        Calibration { temperature: 0.05, slope: 1.5, offset: 1.0, rarity, commonness, usual: 7.5, range }
+        Calibration { temperature: 0.05, slope: 1.5, offset: 1.0, level: 2.0, rarity, commonness, usual: 7.5, range }
     }
 
     /// Queries whose first candidates are right with the probabilities of a calibration, and these.

@@ -34,7 +34,7 @@ pub use self::alignment::{Alignment, PairCalibration};
 pub use self::extend::{Extended, extend};
 pub(crate) use self::finish_steps::{USUAL_STEPS, finished};
 use self::fitting::fit_prepared;
-pub(crate) use self::folds::{Split, splits};
+pub(crate) use self::folds::{Split, Splits};
 pub use self::held_out::shrinkage as held_out_shrinkage;
 pub(crate) use self::held_out::{is_clearly_positive, short_fit};
 pub use self::options::{AlignOptions, Confidences};
@@ -96,7 +96,7 @@ impl Fitted {
 /// [`align`](align()) without the projection.
 pub fn fit(views: Vec<View>, tuples: &Tuples, options: &AlignOptions, observer: &dyn Observer) -> Result<Fitted> {
     options.check(&views.iter().map(View::name).collect::<Vec<_>>(), &[])?;
-    fit_with(views, tuples, tuples, splits(tuples), options, observer)
+    fit_with(views, tuples, tuples, &Splits::of(tuples), options, observer)
 }
 
 /// [`fit`] to given and induced tuples. The splits calibrate confidences; without any there are none. Only given tuples
@@ -105,7 +105,7 @@ pub(crate) fn fit_with(
     views: Vec<View>,
     tuples: &Tuples,
     given: &Tuples,
-    splits: Vec<Split>,
+    splits: &Splits,
     options: &AlignOptions,
     observer: &dyn Observer,
 ) -> Result<Fitted> {

@@ -79,8 +79,7 @@ impl<'a> Folds<'a> {
         }
         if !all_chosen.is_empty() {
             for (fold, spelling) in self.fits.iter_mut().zip(spellings) {
-                add_spelling(&mut fold.model, spelling, &all_chosen)?;
-                fold.project = projection(fold.model.clone(), views);
+                add_to_fold(fold, views, spelling, &all_chosen)?;
             }
         }
         Ok(all_chosen)
@@ -135,8 +134,7 @@ impl<'a> Taught<'a> {
             if meter.check().is_err() {
                 break;
             }
-            let taught = few_entries::teaching(&split.given, &split.induced, |at| !few_entries::is_tested(at));
-            spellings.extend(learn(views, &taught)?.map(|spelling| (split, spelling)));
+            spellings.extend(learn_of_split(views, split)?.map(|spelling| (split, spelling)));
         }
         Ok(Taught(spellings))
     }
@@ -152,6 +150,22 @@ impl<'a> Taught<'a> {
 /// The spelling that these tuples teach, if any pair is compared by it.
 pub(super) fn learn_chosen(views: &[View], tuples: &Tuples, chosen: &[SpelledPair]) -> Result<Option<Spelling>> {
     if chosen.is_empty() { Ok(None) } else { learn(views, tuples) }
+}
+
+fn learn_of_split(views: &[View], split: &Split) -> Result<Option<Spelling>> {
+    learn(views, &few_entries::teaching(&split.given, &split.induced, |at| !few_entries::is_tested(at)))
+}
+
+/// Adds the spelling that the pairs of its split teach to the model of a fold, for the chosen pairs.
+pub(super) fn spell<'a>(fold: &mut Fold<'a>, views: &'a [View], chosen: &[SpelledPair]) -> Result<()> {
+    let spelling = if chosen.is_empty() { None } else { learn_of_split(views, fold.split)? };
+    spelling.map_or(Ok(()), |spelling| add_to_fold(fold, views, spelling, chosen))
+}
+
+fn add_to_fold<'a>(fold: &mut Fold<'a>, views: &'a [View], spelling: Spelling, chosen: &[SpelledPair]) -> Result<()> {
+    add_spelling(&mut fold.model, spelling, chosen)?;
+    fold.project = projection(fold.model.clone(), views);
+    Ok(())
 }
 
 /// Adds spelling to a model, for the chosen pairs.

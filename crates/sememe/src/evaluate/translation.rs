@@ -154,7 +154,14 @@ pub fn translation(
     retriever: &Retriever,
     observer: &dyn Observer,
 ) -> Result<Translation> {
-    translation_found(source, target, gold, retriever, |queries| retriever.rank(queries, DEPTH, observer), |_, _, _| {})
+    translation_found(
+        source,
+        target,
+        gold,
+        retriever,
+        |queries| retriever.nearest(queries, DEPTH, observer),
+        |_, _, _| {},
+    )
 }
 
 /// [`translation`] with the candidates of every gold word. Scores of CSLS cost a second ranking.

@@ -28,7 +28,7 @@ pub use self::report::{Doubtful, LearningReport, NamedDoubtful, NamedReport};
 use self::rounds::{Learner, Pairs, Watch, pairs_of_views};
 pub use self::start::Chance;
 use self::words::FrequentWords;
-use crate::align::{self, Fitted, ShrinkageRule, Split};
+use crate::align::{self, Fitted, ShrinkageRule, Split, Splits};
 use crate::error::{Error, Result};
 use crate::lexicon::Tuples;
 use crate::model::{FinishSteps, FitWarning, Model, Shrinkage};
@@ -194,16 +194,19 @@ pub fn learn(views: Vec<View>, given: &Tuples, options: &LearnOptions, observer:
         last.fit.finish = FinishSteps::Of(align::USUAL_STEPS);
     }
     let splits = match (has_helped, held_out.is_empty()) {
-        (true, false) => vec![Split { given: seen, induced: induced_for_held_out, held_out }],
-        (true, true) => Vec::new(),
-        (false, _) => align::splits(&tuples),
+        (true, false) => {
+            let split = Split { given: seen, induced: induced_for_held_out, held_out };
+            Splits { choosing: vec![split], calibrating: Vec::new() }
+        }
+        (true, true) => Splits::default(),
+        (false, _) => Splits::of(&tuples),
     };
     let induced = tuples.len() - trusted.len();
     let is_cut_short = has_helped && last.fit.mbfa.evaluations > LAST_EVALUATIONS;
     if is_cut_short {
         last.fit.mbfa.evaluations = LAST_EVALUATIONS;
     }
-    let mut fitted = align::fit_with(views, &tuples, given, splits, &last, observer)?;
+    let mut fitted = align::fit_with(views, &tuples, given, &splits, &last, observer)?;
     if is_cut_short {
         fitted.warnings.retain(|warning| !matches!(warning, FitWarning::NotConverged { .. }));
     }
@@ -326,7 +329,7 @@ fn stopped(
     if last.fit.shrinkage == Shrinkage::Auto && last.fit.method_for(views.len()).shrinks() {
         last.fit.shrinkage = Shrinkage::By(shrinkage);
     }
-    let fitted = align::fit_with(views, &tuples, given, Vec::new(), &last, watch.observer)?;
+    let fitted = align::fit_with(views, &tuples, given, &Splits::default(), &last, watch.observer)?;
     let (rounds, induced) = (watch.rounds, tuples.len() - trusted);
     Ok(Learned { fitted, report: LearningReport { rounds, induced, has_helped: true, chances, doubtful: Vec::new() } })
 }

@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 /// With `w_j = exp(score_j / temperature)` of the best [`Calibration::CANDIDATES`] targets, the confidence of target `k`
 /// is the logistic function of
 ///
-/// `offset + rarity (log(1 + row) - usual) + slope log(w_k / Σ_{j≠k} w_j)`,
+/// `offset + level score_1 + rarity (log(1 + row) - usual) + slope log(w_k / Σ_{j≠k} w_j)`,
 ///
-/// where `row` is the row of the query: vectors of words are sorted by frequency, and rare words are harder to
-/// translate. Rows before the usual one have a factor of their own in place of `rarity`: the most frequent words, such as
+/// where `score_1` is the best score: a query without any near target probably has no right one. `row` is the row of the
+/// query: vectors of words are sorted by frequency, and rare words are harder to translate. Rows before the usual one have a factor of their own in place of `rarity`: the most frequent words, such as
 /// articles and pronouns, are hard to translate, too. The confidence falls with the rank. Confidences of one query may add up to more than 1, as a word may have
 /// several right translations.
 ///
@@ -25,6 +25,9 @@ pub struct Calibration {
     pub slope: f64,
     /// Added to the log-odds.
     pub offset: f64,
+    /// Added to the log-odds for each unit of the best score; 0 in files of earlier versions.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub level: f64,
     /// Added to the log-odds for each unit of the logarithm of the query's row, above the usual one.
     pub rarity: f64,
     /// The same below the usual one; `None` if it is `rarity`, as in files of earlier versions.
@@ -34,6 +37,10 @@ pub struct Calibration {
     pub usual: f64,
     /// The smallest and the largest logarithm of these rows. Beyond them nothing was measured, and nothing changes.
     pub range: [f64; 2],
+}
+
+fn is_zero(number: &f64) -> bool {
+    *number == 0.0
 }
 
 /// The logarithms of the rows of some words: their median, the smallest and the largest.
@@ -85,13 +92,13 @@ impl Calibration {
 
     /// Whether all parameters are possible.
     pub fn is_valid(&self) -> bool {
-        let all = [self.offset, self.rarity, self.commonness(), self.usual, self.range[0], self.range[1]];
+        let all = [self.offset, self.level, self.rarity, self.commonness(), self.usual, self.range[0], self.range[1]];
         let is_positive = |x: f64| x > 0.0 && x.is_finite();
         is_positive(self.temperature) && is_positive(self.slope) && all.iter().all(|x| x.is_finite())
     }
 
-    /// The confidence of every target of a query, given the scores of its best targets in descending order, at least
-    /// [`Calibration::CANDIDATES`] of them where there are as many targets. `row` is the row of the query in its view,
+    /// The confidence of every target of a query, given the scores of its best targets in descending order, as the criterion
+    /// defines them, at least [`Calibration::CANDIDATES`] of them where there are as many targets. `row` is the row of the query in its view,
     /// if it has one.
     ///
     /// ```
@@ -107,7 +114,8 @@ impl Calibration {
         let scores: Vec<f64> = scores.iter().map(|&score| f64::from(score)).collect();
         let usual = UsualRows { median: self.usual, range: self.range };
         let [common, rare] = row.map_or([0.0; 2], |row| usual.rarity(log_row(row)));
-        let base = self.offset + self.commonness() * common + self.rarity * rare;
+        let best = scores.first().copied().unwrap_or(0.0);
+        let base = self.offset + self.level * best + self.commonness() * common + self.rarity * rare;
         log_odds(&scores, self.temperature).map(|odds| logistic(base + self.slope * odds)).collect()
     }
 
@@ -127,6 +135,7 @@ impl Calibration {
             temperature: mean(&|one| one.temperature.ln()).exp(),
             slope: mean(&|one| one.slope.ln()).exp(),
             offset: mean(&|one| one.offset),
+            level: mean(&|one| one.level),
             rarity: mean(&|one| one.rarity),
             commonness: Some(mean(&Calibration::commonness)),
             usual: mean(&|one| one.usual),
@@ -148,11 +157,12 @@ mod tests {
         #[test]
         fn confidences_are_probabilities_and_fall_with_the_rank(
             mut scores in prop::collection::vec(-50.0_f32..50.0, 1..30), temperature in 0.01_f64..30.0,
-            slope in 0.1_f64..5.0, offset in -3.0_f64..3.0, rarity in -1.0_f64..1.0,
+            slope in 0.1_f64..5.0, offset in -3.0_f64..3.0, level in -2.0_f64..5.0, rarity in -1.0_f64..1.0,
             commonness in prop::option::of(-1.0_f64..1.0), row: usize,
         ) {
             scores.sort_by(|a, b| b.total_cmp(a));
-            let calibration = Calibration { temperature, slope, offset, rarity, commonness, usual: 5.0, range: [0.0, 10.0] };
+            let calibration =
+                Calibration { temperature, slope, offset, level, rarity, commonness, usual: 5.0, range: [0.0, 10.0] };
             let confidences = calibration.confidences(&scores, Some(row));
             prop_assert!(confidences.iter().all(|p| (0.0..=1.0).contains(p)), "{confidences:?}");
             prop_assert!(confidences.is_sorted_by(|a, b| a >= b), "{confidences:?}");
@@ -178,6 +188,7 @@ mod tests {
             temperature: 0.1,
             slope: 1.0,
             offset: 0.0,
+            level: 0.0,
             rarity: 0.0,
             commonness: None,
             usual: 0.0,

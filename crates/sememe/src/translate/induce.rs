@@ -255,6 +255,7 @@ mod tests {
             temperature: 0.1,
             slope: 1.0,
             offset: 0.0,
+            level: 0.0,
             rarity: 0.0,
             commonness: None,
             usual: 0.0,
