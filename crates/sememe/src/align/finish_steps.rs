@@ -95,6 +95,7 @@ impl Folds<'_> {
                 break;
             }
         }
+        meter.advance((NUMBERS_IN_DOUBT.len() - found.len()) * self.fits.len())?;
         let number = chosen(&found, self.is_learned());
         Ok(NUMBERS_IN_DOUBT.iter().position(|&other| other == number).expect("it is one of them"))
     }

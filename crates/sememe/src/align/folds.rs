@@ -38,7 +38,7 @@ const FOLDS: usize = 5;
 pub(super) const ENOUGH: usize = 500;
 /// The same for a view that is added to very many, which should take seconds.
 const ENOUGH_OF_VERY_MANY: usize = 200;
-/// The number of held-out words after which no further fold calibrates: two folds of a dictionary of 5,000 words.
+/// The number of held-out words from which on no further fold calibrates.
 const ENOUGH_TO_CALIBRATE: usize = 1400;
 /// Pairs of views that are retrieved from. With more of them, some stand for all.
 pub(super) const MOST_PAIRS: usize = 12;
@@ -80,16 +80,15 @@ pub(crate) struct Splits {
 }
 
 impl Splits {
-    /// Those of a cross-validation, as many as are needed for enough held-out entries. Several pairs of views are calibrated
-    /// by what chooses: a further fold would take as long for each of them.
+    /// Those of a cross-validation, as many as are needed for enough held-out entries, and one more that calibrates if they
+    /// hold few words out. Several pairs of views are calibrated by what chooses: a further fold would take as long for each.
     pub(crate) fn of(tuples: &Tuples) -> Self {
         let choosing = needed(tuples.len(), ENOUGH);
         let first_word = |cells: Cells| (cells.views[0], cells.row(cells.views[0]));
         let words = || tuples.cells().map(first_word).collect::<BTreeSet<_>>().len();
-        let all = match tuples.connected_views().len() {
-            1 => choosing.max(needed(words(), ENOUGH_TO_CALIBRATE)),
-            _ => choosing,
-        };
+        let is_one_pair = tuples.connected_views().len() == 1;
+        let has_another = is_one_pair && choosing < needed(words(), ENOUGH_TO_CALIBRATE);
+        let all = choosing + usize::from(has_another);
         Splits { choosing: folds(tuples, 0..choosing), calibrating: folds(tuples, choosing..all) }
     }
 
@@ -351,7 +350,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn more_folds_calibrate_than_choose_unless_one_holds_enough_out() {
+    fn another_fold_calibrates_unless_those_that_choose_hold_enough_out() {
         let folds = |entries: usize| {
             // Every other word has two translations.
             let mut tuples = Tuples::new(2);
@@ -362,7 +361,7 @@ mod tests {
             assert_eq!(held_out.len(), held_out.iter().collect::<BTreeSet<_>>().len(), "folds are disjoint");
             [choosing.len(), calibrating.len()]
         };
-        assert_eq!([999, 6000, 12_000].map(folds), [[3, 2], [1, 1], [1, 0]]);
+        assert_eq!([999, 6000, 12_000].map(folds), [[3, 1], [1, 1], [1, 0]]);
         let mut of_three = Tuples::new(3);
         (0..6000).for_each(|row| assert!(of_three.add(&[Some(row), Some(row), Some(row)])));
         assert!(Splits::of(&of_three).calibrating.is_empty());
